@@ -1,0 +1,106 @@
+"""The verdict: what `assess` says of a state at a moment. Its fields are the JSON contract, schema version 1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from bringup.core.events import Labels, Phase, Role
+
+StateName = Literal[
+    "waiting", "starting", "slow", "stalled", "failed", "stopped", "ready", "degraded", "standby", "unknown"
+]
+Origin = Literal["log", "maps", "memory", "peers", "none"]
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True)
+class RankView:
+    """One rank as a bar: `progress` 0…1 of the current phase and where the number came from."""
+
+    rank: int
+    node: str
+    labels: Labels
+    pid: int | None
+    gpu: int | None
+    phase: Phase | None
+    role: Role | None
+    progress: float | None
+    """Proven or observed share of the phase; 1.0 only when the rank's own line said that it is done."""
+    source: Origin
+    quiet_s: float | None
+    """Seconds since this rank last showed work on any channel."""
+    opened: float | None = None
+    """Share of shards opened but perhaps not yet consumed (drawn lighter); never below progress."""
+    done: int | None = None
+    total: int | None = None
+    straggler: bool = False
+    trouble: str = ""
+    """"stopped", "zombie", "gone", "uninterruptible", "error": what is wrong with the rank's process, if anything."""
+    note: str = ""
+    """A few words beside the bar: "done in 57.9 s", "shard 41/64", "waits for TP5"."""
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseView:
+    """One phase of one model over all ranks; times are epoch seconds of the watched host."""
+
+    phase: Phase
+    role: Role | None
+    started: float
+    seconds: float
+    ended: bool
+    part: str = ""
+    ranks_done: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why it failed or stopped: the line, who wrote it, what to do."""
+
+    kind: str
+    line: str
+    line_number: int | None
+    rank: int | None
+    secondary: bool
+    advice: str
+
+
+@dataclass(frozen=True, slots=True)
+class Advisory:
+    """Something to look at that is not a failure."""
+
+    kind: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The answer to "what is it doing, is it healthy, and how long still"."""
+
+    state: StateName
+    phase: Phase | None
+    role: Role | None
+    summary: str
+    engine: str | None
+    version: str | None
+    attempt: int
+    model: str | None
+    draft_model: str | None
+    port: int | None
+    now: float
+    stale_s: float | None
+    ranks_expected: int | None
+    ranks_done: tuple[tuple[Phase, tuple[int, ...]], ...]
+    ranks: tuple[RankView, ...]
+    bar: tuple[int, int] | None
+    phases: tuple[PhaseView, ...]
+    eta_s: tuple[float, float] | None
+    eta_basis: str
+    failed_ranks: tuple[int, ...]
+    cause: Cause | None
+    warnings: tuple[Advisory, ...]
+    evidence: tuple[str, ...]
+    accept_len: float | None
+    since: float | None = None
+    """Begin of the attempt."""
