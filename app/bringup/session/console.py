@@ -66,7 +66,7 @@ class Console(Protocol):
         ...
 
     def take_lines(self) -> list[bytes]:
-        """Return the raw log lines since the last call, redrawn bars folded to one line, secrets masked; not sanitised."""
+        """Return the log lines since the last call: redrawn bars folded to one line, secrets masked, not sanitised."""
         ...
 
     def open_line(self) -> bytes:
