@@ -1,0 +1,111 @@
+"""What the host, its probes, the connection and the operator's actions tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from bringup.core.events.base import Event
+from bringup.core.events.records import Gpu, GpuApp, Process, Server
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostSeen(Event):
+    """What kind of machine answers."""
+
+    node: str
+    system: str
+    """`uname -s`."""
+    ticks: int = 100
+    """Clock ticks per second (getconf CLK_TCK)."""
+    boot: float = 0.0
+    utc_offset: float = 0.0
+    """Seconds east of UTC, to read stamps without a zone."""
+    user: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessesSeen(Event):
+    """A whole sample of the server's tree: a process that is missing from it has ended."""
+
+    root: int
+    processes: tuple[Process, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GpusSeen(Event):
+    """One answer of nvidia-smi; `took` seconds."""
+
+    gpus: tuple[Gpu, ...]
+    apps: tuple[GpuApp, ...]
+    took: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelClosed(Event):
+    """A channel of evidence cannot be had: "gpus", "processes", "maps", "http", "log"; `why` is a sentence."""
+
+    channel: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpAnswered(Event):
+    """The answer to a readiness probe: a status, or the error that came instead."""
+
+    path: str
+    status: int | None = None
+    error: Literal["", "refused", "timeout", "reset", "forbidden", "other"] = ""
+    took: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PortSeen(Event):
+    """Who listens on the server's port; `pid` None while nobody does, 0 where somebody does but who cannot be told."""
+
+    port: int
+    pid: int | None
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerFound(Event):
+    """Discovery chose a server to watch; `others` are those it did not choose."""
+
+    server: Server
+    others: tuple[Server, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerGone(Event):
+    """The launcher of the watched server has ended; `orphans` of its tree live on."""
+
+    pid: int
+    orphans: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Searching(Event):
+    """No server is running; `seeks` says what is looked for, in words."""
+
+    seeks: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkChanged(Event):
+    """The connection to the host: "connecting", "up", "lost", "refused"."""
+
+    status: Literal["connecting", "up", "lost", "refused"]
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionStep(Event):
+    """The operator's stop or restart goes on: `step` says in words what is being done now."""
+
+    action: Literal["stop", "restart", "launch"]
+    step: str
+    ended: bool = False
+    failed: bool = False
+    detail: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,173 @@
+"""What log lines mean: the events that the rules of an engine emit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from bringup.core.events.base import Event, Labels, Phase, Role
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogEvent(Event):
+    """A log line that a rule recognised."""
+
+    line: int = 0
+    """Line number in the file, counting LF from 1; 0 where it is not known."""
+    stamp: float | None = None
+    """The engine's own time of the line."""
+    labels: Labels = ()
+    """Which rank wrote it; empty for the main process and for engines that run one rank."""
+    origin: str = ""
+    """What a wrapper said of the place: pod, task, host or service."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launch(LogEvent):
+    """A server printed its arguments: a new attempt begins."""
+
+    engine: str
+    model: str = ""
+    draft_model: str = ""
+    algorithm: str = ""
+    """Speculative algorithm (EAGLE, EAGLE3, NGRAM …), empty without speculation."""
+    tp: int = 1
+    pp: int = 1
+    dp: int = 1
+    ep: int = 1
+    dp_attention: bool = False
+    nnodes: int = 1
+    node_rank: int = 0
+    port: int | None = None
+    host: str = ""
+    loader_threads: int | None = None
+    """Threads of the weight loader where the arguments say so."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhaseBegan(LogEvent):
+    """A rank (or, without labels, the main process) entered a phase; `role` where the line itself names the model."""
+
+    phase: Phase
+    role: Role | None = None
+    part: str = ""
+    """What within the phase: "prefill", "decode", "verify", "extend" for graphs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhaseEnded(LogEvent):
+    """A rank left a phase; `seconds` is the engine's own measurement."""
+
+    phase: Phase
+    role: Role | None = None
+    part: str = ""
+    seconds: float | None = None
+    model_class: str = ""
+    """`type=` of a load's end line: LlamaForCausalLM, LlamaForCausalLMEagle3 …"""
+    again: bool = False
+    """Weights committed a second time (overlapped start), not a second model."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar(LogEvent):
+    """A progress bar was drawn. It names no rank: it belongs to rank 0 of its world (sglang.md §0)."""
+
+    kind: Literal["shards", "graphs", "compile", "download", "autotune"]
+    done: int
+    total: int
+    title: str = ""
+    provisional: bool = False
+    """The bar stands in an unterminated tail: it may still be cut short (1/4 of 1/48)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact(LogEvent):
+    """One thing a line tells: name and value, e.g. ("version", "0.5.15")."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reached(LogEvent):
+    """A milestone of the main process: scheduler-up, http-up, warmup-sent, warmup-answered, ready or node-up."""
+
+    milestone: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compiling(LogEvent):
+    """The engine announced a compile (DeepGEMM, FlashInfer, torch.compile) that can be silent for many minutes."""
+
+    what: str
+    ended: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decoded(LogEvent):
+    """A decode batch under real traffic; accept_len counts the bonus token, so 1.0 means nothing was accepted."""
+
+    accept_len: float | None = None
+    running: int | None = None
+    tokens_per_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault(LogEvent):
+    """An error line; `kind` is a cause kind, `secondary` says that it is known to follow from another error."""
+
+    kind: str
+    text: str
+    secondary: bool = False
+    vetoes_ready: bool = False
+    """The line proves that this server cannot be the one answering (a bind error)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending(LogEvent):
+    """The server says that it ends: "sigterm", "sigint", "child-failed", "draining", "tree-killed", "shutdown"."""
+
+    how: str
+    remaining: int | None = None
+    """Requests still to drain."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Warned(LogEvent):
+    """A warning worth repeating (design: warnings[].kind)."""
+
+    kind: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinesRead(Event):
+    """What one chunk amounted to, whether or not a rule knew its lines; closes the events of that chunk."""
+
+    size: int
+    """Bytes of the chunk."""
+    lines: int
+    unknown: int
+    """Lines that no rule of the engine knew."""
+    stamp: float | None = None
+    """Last time printed within the chunk."""
+    heard: tuple[Labels, ...] = ()
+    """Ranks that printed anything in it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogOpened(Event):
+    """The follower found the log."""
+
+    path: str
+    kind: str
+    """"file", "deleted", "pipe", "terminal", "journal", "null", "missing", "denied": what kind of target it is."""
+    size: int = 0
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogMoved(Event):
+    """The log was rotated, truncated or replaced; reading goes on at the start of the new one."""
+
+    how: Literal["rotated", "truncated", "replaced", "gone", "back"]

@@ -1,0 +1,96 @@
+"""What a host is made of: processes, GPUs, the servers that run on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """One process as /proc shows it (proc(5)); counters are totals since its start."""
+
+    pid: int
+    ppid: int
+    start: int
+    """Start time in clock ticks since boot: with the PID, the identity of a process."""
+    title: str
+    """Command line with the arguments joined by blanks, or the title the engine set."""
+    comm: str = ""
+    pgid: int = 0
+    sid: int = 0
+    user: str = ""
+    state: str = "?"
+    """One letter: R running, S sleeping, D uninterruptible, T stopped, Z zombie."""
+    wchan: str = ""
+    threads: int = 0
+    cpu_s: float = 0.0
+    minflt: int = 0
+    majflt: int = 0
+    rchar: int = 0
+    read_bytes: int = 0
+    rss_kb: int = 0
+    shards: tuple[str, ...] | None = None
+    """Checkpoint files mapped now, full paths; None where the maps could not be read or were not sampled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gpu:
+    """One row of nvidia-smi; MiB, percent, watts, degrees Celsius; None where the driver says N/A."""
+
+    index: int
+    uuid: str = ""
+    name: str = ""
+    used: int | None = None
+    total: int | None = None
+    utilization: int | None = None
+    power: float | None = None
+    power_limit: float | None = None
+    temperature: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GpuApp:
+    """A compute process on a GPU; `used` in MiB."""
+
+    pid: int
+    gpu: int
+    used: int | None
+    title: str = ""
+    user: str = ""
+    orphan: bool = False
+    """A child of PID 1 that is not the server's."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogTarget:
+    """Where a server writes one of its streams (/proc/PID/fd/1 and 2)."""
+
+    path: str
+    kind: str
+    """As in LogOpened."""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A running server as discovery found it; `argv` may hold secrets: mask it before it is shown."""
+
+    pid: int
+    start: int
+    engine: str
+    argv: tuple[str, ...]
+    cwd: str = ""
+    user: str = ""
+    logs: tuple[LogTarget, ...] = ()
+    port: int | None = None
+    model: str = ""
+    draft_model: str = ""
+    algorithm: str = ""
+    tp: int = 1
+    pp: int = 1
+    dp: int = 1
+    nnodes: int = 1
+    node_rank: int = 0
+    started_at: float = 0.0
+    parent: str = ""
+    """Title of the process above the launcher, where that is more than a shell: a supervisor or script."""

@@ -1,0 +1,52 @@
+"""The one place where state changes: events go in, the newest state and the log lines for the screen come out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bringup.core.events import Event
+from bringup.core.reduce import reduce
+from bringup.core.state import State
+
+PENDING_LINES = 120_000
+"""Lines kept for a screen that does not take them (a stalled terminal); the oldest are dropped beyond it."""
+
+
+class Picture:
+    """The state of one host and the lines that have not been drawn yet."""
+
+    def __init__(self, node: str) -> None:
+        self.state = State(node=node)
+        self.rev = 0
+        self.skipped = 0
+        """Lines dropped because the screen did not take them in time."""
+        self._lines: list[bytes] = []
+
+    def apply(self, events: Iterable[Event]) -> None:
+        """Fold events into the state."""
+        before = state = self.state
+        for event in events:
+            state = reduce(state, event)
+        if state is not before:
+            self.state = state
+            self.rev += 1
+
+    def add_lines(self, lines: list[bytes]) -> None:
+        """Queue log lines for the screen."""
+        if not lines:
+            return
+        self._lines.extend(lines)
+        excess = len(self._lines) - PENDING_LINES
+        if excess > 0:
+            del self._lines[:excess]
+            self.skipped += excess
+        self.rev += 1
+
+    def take_lines(self) -> list[bytes]:
+        """Hand over the queued lines."""
+        lines, self._lines = self._lines, []
+        return lines
+
+    def touch(self) -> None:
+        """Say that something visible changed that is not in the state (the open line of the log)."""
+        self.rev += 1
