@@ -47,13 +47,17 @@ class Unreachable(BringupError):
 class HostKeyUnknown(Unreachable):
     """The host shows a key that no known_hosts file has; `fingerprint` is SHA256 in OpenSSH's notation."""
 
-    def __init__(self, what: str, hint: str = "", *, host: str, algorithm: str, fingerprint: str, line: str) -> None:
+    def __init__(
+        self, what: str, hint: str = "", *, host: str, algorithm: str, fingerprint: str, line: str, file: str = ""
+    ) -> None:
         super().__init__(what, hint)
         self.host = host
         self.algorithm = algorithm
         self.fingerprint = fingerprint
         self.line = line
         """The known_hosts line that would accept this key."""
+        self.file = file
+        """The known_hosts file that would take the line; empty where the configuration names none."""
 
 
 class HostKeyChanged(Unreachable):

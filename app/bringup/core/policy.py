@@ -14,6 +14,8 @@ class Patience:
     stalled: float
     compiling: float
     """Instead of `stalled`, while an announced compile runs."""
+    blind: float = 0.0
+    """Instead of `stalled`, where only the log can be seen; 0 means the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,5 +32,7 @@ class Policy:
     """comm names that count as compiler children."""
     advice: Mapping[str, str] = field(default_factory=dict)
     """By cause kind: what to do."""
+    busy_factor: float = 3.0
+    """By how much patience grows while processes use the CPU and nothing else moves."""
     history: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     """Durations of the same phase in earlier starts of this command, newest last."""

@@ -37,6 +37,12 @@ class Shards:
     seen: frozenset[str] = frozenset()
     open: frozenset[str] = frozenset()
     moved_at: float | None = None
+    top: int = 0
+    """Highest shard number seen; 0 where the names carry none."""
+    rises: int = 0
+    """How often newly opened shards followed the earlier ones in number; -1 once they did not: the order is unknown."""
+    read: int = 0
+    """Most shards ever opened and closed again: what was read never becomes less."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,6 +65,8 @@ class Rank:
     """Page faults, minor and major."""
     read: Mark = Mark()
     """read_bytes plus rchar."""
+    read_rate: float | None = None
+    """Bytes a second from storage (read_bytes) between the last two samples."""
     shards: tuple[Shards, ...] = ()
 
 
@@ -76,6 +84,10 @@ class BarState:
     moved_at: float
     steps: tuple[tuple[float, int], ...] = ()
     provisional: bool = False
+    part: str = ""
+    """Which capture it is, as in Edge."""
+    floor: float = 0.0
+    """Share that an earlier bar of the same phase had reached: some models draw two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +114,8 @@ class EndingLine:
     how: str
     line: int
     remaining: int | None = None
+    text: str = ""
+    """The line itself, where it is worth showing."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,6 +160,13 @@ class Attempt:
     """(kind, detail), without doubles."""
     facts: tuple[tuple[str, str], ...] = ()
     last_line_at: float | None = None
+    """Last log line that a rule knew."""
+    logged: bool = False
+    """Its arguments were seen in the log."""
+    launched_at: float | None = None
+    """When they were printed there."""
+    nodes: tuple[int, ...] = ()
+    """Node ranks whose arguments this log has shown (a job's log can hold several nodes)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +211,8 @@ class GpuChannel:
     seen_at: float | None = None
     history: tuple[tuple[int, tuple[int, ...]], ...] = ()
     """(index, used MiB of the last samples, newest last), bounded."""
+    moved_at: float | None = None
+    """When the memory in use last changed on any GPU."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,11 +247,17 @@ class State:
     sampled_at: float | None = None
     compilers: Mark = Mark()
     """Compiler children (nvcc, ninja, cicc, ptxas, gcc) of the tree: how many, and when last seen working."""
+    tree_cpu: Mark = Mark()
+    """CPU seconds of the whole tree: weak evidence, an idle scheduler spins at 100 %."""
+    tree_work: Mark = Mark()
+    """Page faults and reads of the whole tree, new processes: evidence of work."""
     log: LogChannel = LogChannel()
     logs: tuple[LogTarget, ...] = ()
     gpu: GpuChannel = GpuChannel()
     http: HttpAnswered | None = None
     http_ok_at: float | None = None
+    http_bad_since: float | None = None
+    """Since when every readiness probe has failed, after one that succeeded."""
     port_pid: int | None = None
     port_title: str = ""
     port_seen_at: float | None = None

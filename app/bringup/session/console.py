@@ -8,6 +8,7 @@ from typing import Protocol
 from bringup.core.events import Process, Server
 from bringup.core.state import State
 from bringup.core.verdict import Verdict
+from bringup.hosts.ask import Question as Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +29,6 @@ class StopPlan:
     """Where a restarted server will write."""
     restartable: str = ""
     """Empty when a restart can repeat the launch; else the sentence why it cannot."""
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """Something only the operator can answer: "host-key" (yes or no), "password", "passphrase", "code"."""
-
-    kind: str
-    text: str
-    detail: str = ""
 
 
 class Console(Protocol):

@@ -130,6 +130,8 @@ class Ending(LogEvent):
     how: str
     remaining: int | None = None
     """Requests still to drain."""
+    text: str = ""
+    """The line itself, where it is worth showing as the cause."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,162 @@
+"""The judgement: a state and a moment in, the verdict out. The same for screen, status, wait, explain and replay.
+
+The rules in their order: an end (failed, stopped), nothing there (waiting, unknown), serving (ready, degraded),
+a worker node (standby), no evidence of work (stalled), work that is behind (slow), and otherwise starting.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bringup.core.causes import Outcome, outcome, suspect
+from bringup.core.eta import current_bar, estimate, slowed_down
+from bringup.core.evidence import evidence
+from bringup.core.liveness import Liveness, jit_seconds, liveness
+from bringup.core.phases import Position, done_ranks, position, time_of, timeline
+from bringup.core.policy import Policy
+from bringup.core.ranks import expected_ranks, has_draft
+from bringup.core.serving import Serving, serving
+from bringup.core.state import Attempt, State
+from bringup.core.stragglers import mark
+from bringup.core.summary import Judged, summarise
+from bringup.core.verdict import Advisory, Cause, RankView, StateName, Verdict
+from bringup.core.views import rank_views
+
+_YOUNG = 180.0
+"""Seconds after its start in which a process may not have printed its arguments yet."""
+_SLACK = 2.0
+
+
+def assess(state: State, now: float, policy: Policy) -> Verdict:
+    """Return the verdict about a state at a moment (epoch seconds on the watched host's clock)."""
+    state = _of_this_process(state, now)
+    where = position(state)
+    live = liveness(state, where, now, policy)
+    served = serving(state, now, policy)
+    end = outcome(state, policy)
+    ranks = mark(state.attempt, rank_views(state, where, now), where.step, now)
+    name = _name(state, where, live, served, end, ranks, now)
+    going = name in ("starting", "slow")
+    eta = estimate(state, where, now, policy) if going else None
+    judged = Judged(state, name, where, now, live, served, end, ranks, eta)
+    return _verdict(judged, policy)
+
+
+def _name(
+    state: State,
+    where: Position,
+    live: Liveness,
+    served: Serving,
+    end: Outcome | None,
+    ranks: tuple[RankView, ...],
+    now: float,
+) -> StateName:
+    if end is not None:
+        return end.state
+    if not _seen(state):
+        return "unknown" if state.link.status in ("lost", "refused") else "waiting"
+    if served.ready:
+        return "degraded" if served.troubles else "ready"
+    if _is_standby(state, where, live):
+        return "standby"
+    if live.stalled and where.phase != "serving":
+        return "stalled"
+    if any(view.straggler for view in ranks) or live.silent or _far_slower(state, where, live, now):
+        return "slow"
+    return "starting"
+
+
+def _seen(state: State) -> bool:
+    attempt = state.attempt
+    known = attempt.launched or attempt.ranks or attempt.main or attempt.engine or attempt.reached
+    return bool(known or state.server is not None)
+
+
+def _is_standby(state: State, where: Position, live: Liveness) -> bool:
+    """A worker node is up when it says so, or when its ranks have allocated their caches and nothing is left open."""
+    attempt = state.attempt
+    if attempt.node_rank == 0 or 0 in attempt.nodes or not all(step.complete for step in where.steps):
+        return False
+    allocated = any(step.phase in ("kv-cache", "graphs") for step in where.steps)
+    return time_of(attempt, "node-up") is not None or (allocated and live.silent)
+
+
+def _far_slower(state: State, where: Position, live: Liveness, now: float) -> bool:
+    bar = current_bar(state, where)
+    if bar is not None and where.step is not None and not where.step.complete and slowed_down(bar) is not None:
+        return True
+    jit = jit_seconds(state, now)
+    return jit is not None and jit > live.slow_after
+
+
+def _of_this_process(state: State, now: float) -> State:
+    """A young process on an old log: what the log tells is of the launch before, this one has not said anything yet."""
+    server, attempt = state.server, state.attempt
+    if server is None or not server.started_at or attempt.launched_at is None:
+        return state
+    if attempt.launched_at >= server.started_at - _SLACK or now - server.started_at > _YOUNG:
+        return state
+    fresh = Attempt(
+        number=attempt.number + 1,
+        engine=server.engine or attempt.engine,
+        model=server.model or None,
+        draft_model=server.draft_model or None,
+        algorithm=server.algorithm,
+        port=server.port,
+        began_at=server.started_at,
+    )
+    return replace(state, attempt=fresh)
+
+
+def _verdict(judged: Judged, policy: Policy) -> Verdict:
+    state, attempt, where = judged.state, judged.state.attempt, judged.where
+    expected = expected_ranks(attempt)
+    bar = current_bar(state, where) if where.phase not in ("warmup", "serving") else None
+    return Verdict(
+        state=judged.name,
+        phase=None if judged.name == "waiting" else where.phase,
+        role=where.role,
+        summary=summarise(judged),
+        engine=attempt.engine,
+        version=attempt.version,
+        attempt=attempt.number,
+        model=attempt.model,
+        draft_model=attempt.draft_model if has_draft(attempt) else None,
+        port=attempt.port,
+        now=judged.now,
+        stale_s=_stale(state, judged.now, policy),
+        ranks_expected=len(expected) if expected is not None else None,
+        ranks_done=done_ranks(attempt, where.role),
+        ranks=judged.ranks,
+        bar=(bar.done, bar.total) if bar is not None else None,
+        phases=timeline(state, where, judged.now),
+        eta_s=(judged.eta.low, judged.eta.high) if judged.eta is not None else None,
+        eta_basis=judged.eta.basis if judged.eta is not None else "",
+        failed_ranks=judged.outcome.failed_ranks if judged.outcome is not None else (),
+        cause=_cause(judged, policy),
+        warnings=_warnings(judged),
+        evidence=evidence(judged),
+        accept_len=judged.serving.accept_len,
+        since=attempt.began_at,
+    )
+
+
+def _cause(judged: Judged, policy: Policy) -> Cause | None:
+    if judged.outcome is not None:
+        return judged.outcome.cause
+    return suspect(judged.state.attempt, policy) if judged.name == "stalled" else None
+
+
+def _warnings(judged: Judged) -> tuple[Advisory, ...]:
+    found = [*judged.state.attempt.warnings, *judged.serving.warnings]
+    found += [("channel-missing", f"{channel}: {why}") for channel, why in judged.state.closed]
+    return tuple(Advisory(kind, detail) for kind, detail in dict.fromkeys(found))
+
+
+def _stale(state: State, now: float, policy: Policy) -> float | None:
+    """Seconds without any sign of the host; None where it is fresh, or where nothing samples it."""
+    if state.sampled_at is None:
+        return None
+    signs = [state.sampled_at, state.log.grew_at, state.gpu.seen_at]
+    age = now - max(at for at in signs if at is not None)
+    return age if age > policy.stale_after else None

@@ -1,0 +1,159 @@
+"""Launches: when a new attempt begins, and what stays of the one before."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bringup.core.causes import root_line
+from bringup.core.events import Launch, Searching, Server, ServerFound, ServerGone
+from bringup.core.state import Attempt, PastAttempt, State
+
+_MOST_PAST = 20
+_SLACK = 2.0
+"""Seconds by which a stamp of whole seconds, or of a process's start in clock ticks, may be off."""
+
+
+def launch(state: State, event: Launch) -> State:
+    """Return the state after a server printed its arguments: a new attempt, unless they are known from elsewhere."""
+    old = state.attempt
+    if _is_other_node(old, event):
+        return replace(state, attempt=replace(old, nodes=_with(old.nodes, event.node_rank)))
+    if old.logged:
+        base = _next(old)
+    elif old.faults or old.endings:
+        base = replace(Attempt(number=old.number), version=old.version, facts=old.facts, engine=old.engine)
+    else:
+        base = old
+    attempt = replace(
+        base,
+        engine=event.engine or base.engine,
+        model=event.model or base.model,
+        draft_model=event.draft_model or None,
+        algorithm=event.algorithm,
+        tp=event.tp,
+        pp=event.pp,
+        dp=event.dp,
+        ep=event.ep,
+        dp_attention=event.dp_attention,
+        nnodes=event.nnodes,
+        node_rank=event.node_rank,
+        nodes=(event.node_rank,) if event.nnodes > 1 else (),
+        port=event.port if event.port is not None else base.port,
+        loader_threads=event.loader_threads,
+        began_at=base.began_at if base.began_at is not None else _began(state, event),
+        launched=True,
+        logged=True,
+        launched_at=event.at,
+        last_line_at=event.at,
+    )
+    return replace(state, attempt=attempt, earlier=state.earlier if base is old else _kept(state))
+
+
+def server_found(state: State, event: ServerFound) -> State:
+    """Return the state after discovery chose a server; another process than the one watched is another attempt."""
+    server, known = event.server, state.server
+    same = known is not None and (known.pid, known.start) == (server.pid, server.start)
+    if same and state.gone_at is None:
+        return replace(state, server=server, others=event.others, seeks="", logs=server.logs)
+    old = state.attempt
+    fresh = not same and (known is not None or state.gone_at is not None) and _is_older(old, server)
+    ended = not same and bool(old.faults or old.endings) and _is_older(old, server)
+    base = _next(old) if fresh or ended else old
+    attempt = base if base.logged else _fill(base, server)
+    began = server.started_at or event.at
+    return replace(
+        state,
+        server=server,
+        others=event.others,
+        seeks="",
+        logs=server.logs,
+        gone_at=None,
+        orphans=(),
+        http=state.http if same else None,
+        http_ok_at=None,
+        http_bad_since=None,
+        attempt=replace(attempt, began_at=began if not same else attempt.began_at),
+        earlier=state.earlier if base is old else _kept(state),
+    )
+
+
+def server_gone(state: State, event: ServerGone) -> State:
+    """Return the state after the launcher of the watched server has ended."""
+    if state.server is not None and state.server.pid != event.pid:
+        return state
+    if state.gone_at is not None:
+        return replace(state, orphans=event.orphans) if state.orphans != event.orphans else state
+    return replace(state, gone_at=event.at, orphans=event.orphans)
+
+
+def searching(state: State, event: Searching) -> State:
+    """Return the state while no server is there; what is known of the last one stays until another is found."""
+    return state if state.seeks == event.seeks else replace(state, seeks=event.seeks)
+
+
+def _next(old: Attempt) -> Attempt:
+    return Attempt(number=old.number + 1 if old.launched else old.number)
+
+
+def _kept(state: State) -> tuple[PastAttempt, ...]:
+    old = state.attempt
+    if not (old.launched or old.faults):
+        return state.earlier
+    fault = root_line(old)
+    past = PastAttempt(
+        number=old.number,
+        kind=fault.kind if fault else None,
+        text=fault.text if fault else "",
+        line=fault.line if fault else 0,
+    )
+    return (*state.earlier, past)[-_MOST_PAST:]
+
+
+def _is_other_node(old: Attempt, event: Launch) -> bool:
+    """A job's log holds the arguments of every node: the same launch, another node rank not seen yet."""
+    return (
+        old.logged
+        and event.nnodes > 1
+        and event.nnodes == old.nnodes
+        and event.node_rank not in old.nodes
+        and (old.tp, old.pp, old.dp) == (event.tp, event.pp, event.dp)
+        and not old.faults
+        and not old.endings
+    )
+
+
+def _is_older(old: Attempt, server: Server) -> bool:
+    """What is known of the attempt happened before this process was started."""
+    newest = old.launched_at if old.launched_at is not None else old.last_line_at
+    if newest is None:
+        return old.launched
+    return bool(server.started_at) and newest < server.started_at - _SLACK
+
+
+def _fill(base: Attempt, server: Server) -> Attempt:
+    return replace(
+        base,
+        engine=server.engine or base.engine,
+        model=server.model or base.model,
+        draft_model=server.draft_model or base.draft_model,
+        algorithm=server.algorithm or base.algorithm,
+        tp=server.tp,
+        pp=server.pp,
+        dp=server.dp,
+        nnodes=server.nnodes,
+        node_rank=server.node_rank,
+        port=server.port if server.port is not None else base.port,
+        launched=True,
+    )
+
+
+def _began(state: State, event: Launch) -> float | None:
+    """The process's start where this launch can be that process, else the line itself."""
+    server = state.server
+    if server is not None and server.started_at and server.started_at - _SLACK <= event.at and not state.attempt.logged:
+        return server.started_at
+    return event.at or None
+
+
+def _with(nodes: tuple[int, ...], node: int) -> tuple[int, ...]:
+    return tuple(sorted({*nodes, node}))

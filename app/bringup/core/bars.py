@@ -1,0 +1,129 @@
+"""Progress bars: whose they are and how they came to where they stand.
+
+A bar names no rank, no model and no time. It belongs to rank 0 of its world and to the phase that rank 0 has open;
+its number is what the loop has passed, not what is done (SGLang: files opened, not copied).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bringup.core.edges import has, open_edge
+from bringup.core.events import Bar, Phase, Role
+from bringup.core.ranks import draft_possible, find, put
+from bringup.core.state import Attempt, BarState, Edge, Rank
+
+STEPS = 64
+"""Advances remembered per bar: enough for a rate, small enough for a bar of 16384 steps."""
+_MOST_BARS = 24
+_PHASES: dict[str, Phase] = {
+    "shards": "weights",
+    "graphs": "graphs",
+    "compile": "compile",
+    "autotune": "compile",
+    "download": "download",
+}
+
+
+def draw(attempt: Attempt, event: Bar) -> Attempt:
+    """Return the attempt after a bar was drawn; unchanged where the bar says nothing that is not known."""
+    if event.total <= 0 or not 0 <= event.done <= event.total:
+        return attempt
+    attempt, edge = _owner(attempt, event)
+    old = next((bar for bar in attempt.bars if _is_of(bar, event.kind, edge)), None)
+    new = _start(event, edge, old) if old is None or _is_other(old, event) else _advance(old, event)
+    if new is old:
+        return attempt
+    others = tuple(bar for bar in attempt.bars if bar is not old)
+    return replace(attempt, bars=(*others, new)[-_MOST_BARS:])
+
+
+def bar_of(attempt: Attempt, phase: Phase, role: Role, part: str | None = None) -> BarState | None:
+    """Return the newest bar of a phase of one model (of the shards or the captures, not of a compile inside)."""
+    for bar in reversed(attempt.bars):
+        if bar.phase == phase and bar.role == role and part in (None, bar.part) and bar.kind != "autotune":
+            return bar
+    return None
+
+
+def _owner(attempt: Attempt, event: Bar) -> tuple[Attempt, Edge]:
+    """The phase of rank 0 that the bar belongs to; a bar proves that rank 0 is in it, even without a begin line."""
+    phase = _PHASES[event.kind]
+    edges = (rank.edges if (rank := find(attempt, 0)) else ()) or attempt.main
+    edge = open_edge(edges, phase)
+    if edge is not None:
+        return attempt, edge
+    if phase in ("compile", "download"):
+        return attempt, Edge(phase, _role_now(edges), began=event.at)
+    ended = [known for known in edges if known.phase == phase]
+    if ended and (phase == "graphs" or not draft_possible(attempt) or event.done == event.total):
+        return attempt, ended[-1]
+    role: Role = "draft" if ended else "target"
+    if has(edges, phase, role) or (rank is None and attempt.ranks and attempt.ranks[0].rank > 0):
+        return attempt, Edge(phase, role, began=event.at)
+    owner = rank or Rank(0)
+    edge = Edge(phase, role, began=event.at)
+    return replace(attempt, ranks=put(attempt.ranks, replace(owner, edges=(*owner.edges, edge)))), edge
+
+
+def _role_now(edges: tuple[Edge, ...]) -> Role:
+    edge = open_edge(edges)
+    if edge is not None:
+        return edge.role
+    return edges[-1].role if edges else "target"
+
+
+def _is_of(bar: BarState, kind: str, edge: Edge) -> bool:
+    return (bar.kind, bar.phase, bar.role, bar.part) == (kind, edge.phase, edge.role, edge.part)
+
+
+def _is_other(old: BarState, event: Bar) -> bool:
+    """Another bar of the same phase: a smaller count, or another total that is not just cut short."""
+    if event.done < old.done:
+        return True
+    return event.total != old.total and not event.provisional and not old.provisional
+
+
+def _start(event: Bar, edge: Edge, old: BarState | None) -> BarState:
+    same_phase = old is not None and edge.began is not None and old.drawn_at >= edge.began
+    return BarState(
+        kind=event.kind,
+        phase=edge.phase,
+        role=edge.role,
+        part=edge.part,
+        done=event.done,
+        total=event.total,
+        title=event.title,
+        drawn_at=event.at,
+        moved_at=event.at,
+        steps=((event.at, event.done),) if _is_timed(event) else (),
+        provisional=event.provisional,
+        floor=max(old.floor, old.done / old.total) if old is not None and same_phase else 0.0,
+    )
+
+
+def _advance(old: BarState, event: Bar) -> BarState:
+    """The same bar, further on; of an unfinished tail only the count is certain, its total may be cut short."""
+    moved = event.done > old.done
+    total = old.total if event.provisional and not old.provisional else event.total
+    return replace(
+        old,
+        done=event.done,
+        total=max(total, event.done),
+        title=event.title or old.title,
+        drawn_at=event.at,
+        moved_at=event.at if moved else old.moved_at,
+        steps=_steps(old, event) if moved and _is_timed(event) else old.steps,
+        provisional=event.provisional and old.provisional,
+    )
+
+
+def _is_timed(event: Bar) -> bool:
+    """A bar carries no time: of one that was in the file already, only that of an earlier line is known."""
+    return event.stamp is None or event.at != event.stamp
+
+
+def _steps(old: BarState, event: Bar) -> tuple[tuple[float, int], ...]:
+    """The steps with one more; what came in one chunk came at one time and is one step."""
+    earlier = old.steps[:-1] if old.steps and old.steps[-1][0] == event.at else old.steps
+    return (*earlier, (event.at, event.done))[-STEPS:]

@@ -1,0 +1,193 @@
+"""Why a start failed or stopped: the first real error, who it came from, and who went without a word.
+
+The order of a failing launch (SGLang, engine.py and scheduler.py): a rank prints its exception, signals its parent,
+the parent says so once and kills everything, itself too. What comes after that line is noise, and so are the errors of
+ranks that only lost their peer. Where nothing else is left, the culprit is the rank that said nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bringup.core.policy import Policy
+from bringup.core.ranks import expected_ranks, name_of
+from bringup.core.state import Attempt, EndingLine, FaultLine, State
+from bringup.core.verdict import Cause, StateName
+
+_STOPS = ("sigterm", "sigint")
+_TOGETHER = 0.9
+"""Seconds between two disappearances below which a sample cannot tell which came first."""
+
+_TEARDOWN = 3.0
+"""Seconds in which a launcher that ends follows its ranks: all of them gone at once is its own doing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """An end: how it is called, why, and which ranks it came from."""
+
+    state: StateName
+    cause: Cause | None
+    failed_ranks: tuple[int, ...] = ()
+
+
+def root_line(attempt: Attempt) -> FaultLine | None:
+    """Return the error line that everything else follows from, or None without any.
+
+    Among the primary ones before the kill the first counts; one that no rule could name only where there is no other.
+    """
+    early = [line for line in attempt.faults if not line.after_kill]
+    for lines in (
+        [line for line in early if line.vetoes_ready],
+        [line for line in early if not line.secondary and line.kind != "unknown"],
+        [line for line in early if not line.secondary],
+        [line for line in early if line.kind != "unknown"],
+        early,
+        [line for line in attempt.faults if not line.secondary],
+        list(attempt.faults),
+    ):
+        if lines:
+            return lines[0]
+    return None
+
+
+def suspect(attempt: Attempt, policy: Policy) -> Cause | None:
+    """Return the error line that may explain a stall, where there is one."""
+    root = root_line(attempt)
+    return _failed(attempt, root, policy).cause if root is not None else None
+
+
+def outcome(state: State, policy: Policy) -> Outcome | None:
+    """Return how the attempt ended, or None while it has not."""
+    attempt = state.attempt
+    root = root_line(attempt)
+    stop = next((line for line in attempt.endings if line.how in _STOPS), None)
+    if root is not None and not root.secondary and not root.after_kill:
+        return _failed(attempt, root, policy)
+    lost = lost_ranks(state)
+    if stop is not None and not (lost and _first_gone(state) < stop.at - _TOGETHER):
+        return _stopped(stop, policy)
+    if _stopped_by_operator(state):
+        return Outcome("stopped", _cause("killed", "stopped by the operator", None, None, policy))
+    if lost and _is_over(state):
+        return Outcome("failed", _killed(state, lost, policy), lost)
+    if root is not None and _is_over(state):
+        return _failed(attempt, root, policy)
+    if state.gone_at is not None:
+        return Outcome("stopped", _cause("killed", "the launcher ended without an error line", None, None, policy))
+    if _gave_up(attempt):
+        return Outcome("failed", _cause("unknown", "the server killed its own processes", None, None, policy))
+    return None
+
+
+def lost_ranks(state: State) -> tuple[int, ...]:
+    """Return the ranks whose process went first, without an error of their own, and not because the server stopped.
+
+    A rank that printed an exception ends by itself; one that is killed prints nothing.
+    """
+    spoke = {line.rank for line in state.attempt.faults if line.rank is not None and line.kind != "killed"}
+    gone = [(rank.gone_at, rank.rank) for rank in state.attempt.ranks if rank.gone_at is not None]
+    silent = [(at, rank) for at, rank in gone if rank not in spoke]
+    if not silent:
+        return ()
+    first = min(at for at, _ in silent)
+    lost = tuple(sorted(rank for at, rank in silent if at - first < _TOGETHER))
+    all_at_once = len(lost) == sum(1 for rank in state.attempt.ranks if rank.process is not None)
+    if all_at_once and not state.attempt.faults:
+        until = state.gone_at if state.gone_at is not None else state.sampled_at
+        return lost if until is not None and until - first >= _TEARDOWN else ()
+    return lost
+
+
+def _first_gone(state: State) -> float:
+    return min((rank.gone_at for rank in state.attempt.ranks if rank.gone_at is not None), default=0.0)
+
+
+def failed_ranks(attempt: Attempt) -> tuple[int, ...]:
+    """Return the ranks with the error that is the cause: of their own where one has it, else passed on by a peer.
+
+    Ranks fail within moments of each other, so some of them report it only after the first has had everything killed.
+    """
+    root = root_line(attempt)
+    alike = [line for line in attempt.faults if root is not None and line.kind == root.kind and line.rank is not None]
+    chosen = [line for line in alike if not line.secondary] or alike
+    return tuple(sorted({line.rank for line in chosen if line.rank is not None}))
+
+
+def _is_over(state: State) -> bool:
+    """The server has ended or says that it does; or ranks are gone before it ever served."""
+    attempt = state.attempt
+    if state.gone_at is not None or any(line.how not in _STOPS for line in attempt.endings):
+        return True
+    served = any(name == "ready" for name, _ in attempt.reached)
+    early = [line for line in attempt.faults if not line.after_kill]
+    if not served:
+        return bool(lost_ranks(state)) or (len(early) > 0 and _all_secondary_ends(attempt, early))
+    return False
+
+
+def _all_secondary_ends(attempt: Attempt, early: list[FaultLine]) -> bool:
+    """Without a process list: ranks that raised because a peer was lost do not come back.
+
+    A link that is not up yet (comm-init) may still come up.
+    """
+    lost = [line for line in early if line.kind != "comm-init"]
+    return all(line.secondary for line in early) and any(line.rank is not None for line in lost)
+
+
+def _gave_up(attempt: Attempt) -> bool:
+    return any(line.how in ("child-failed", "tree-killed") for line in attempt.endings)
+
+
+def _stopped_by_operator(state: State) -> bool:
+    action = state.action
+    return action is not None and action.action in ("stop", "restart") and state.gone_at is not None
+
+
+def _failed(attempt: Attempt, root: FaultLine, policy: Policy) -> Outcome:
+    ranks = failed_ranks(attempt)
+    if root.secondary and not ranks:
+        ranks = _silent_rank(attempt)
+    rank = root.rank if root.rank is not None else (ranks[0] if len(ranks) == 1 and not root.vetoes_ready else None)
+    cause = Cause(
+        kind=root.kind,
+        line=root.text,
+        line_number=root.line or None,
+        rank=rank,
+        secondary=root.secondary,
+        advice=_advice(root.kind, secondary=root.secondary, policy=policy),
+    )
+    return Outcome("failed", cause, () if root.vetoes_ready else ranks)
+
+
+def _silent_rank(attempt: Attempt) -> tuple[int, ...]:
+    """The one rank that printed no error while all others did."""
+    everyone = set(expected_ranks(attempt) or ())
+    spoke = {line.rank for line in attempt.faults if line.rank is not None}
+    silent = everyone - spoke
+    return tuple(silent) if len(silent) == 1 and len(everyone) > 2 else ()
+
+
+def _stopped(stop: EndingLine, policy: Policy) -> Outcome:
+    text = stop.text or ("SIGINT received" if stop.how == "sigint" else "SIGTERM received")
+    return Outcome("stopped", _cause("killed", text, stop.line, None, policy))
+
+
+def _killed(state: State, lost: tuple[int, ...], policy: Policy) -> Cause:
+    names = ", ".join(name_of(state.attempt, rank) for rank in lost)
+    echo = next((line for line in state.attempt.faults if line.kind == "killed"), None)
+    text = echo.text if echo is not None else f"the process of {names} ended without an error line of its own"
+    line = echo.line if echo is not None else None
+    return _cause("killed", text, line, lost[0] if len(lost) == 1 else None, policy)
+
+
+def _cause(kind: str, text: str, line: int | None, rank: int | None, policy: Policy) -> Cause:
+    return Cause(kind, text, line or None, rank, secondary=False, advice=_advice(kind, secondary=False, policy=policy))
+
+
+def _advice(kind: str, *, secondary: bool, policy: Policy) -> str:
+    if secondary:
+        elsewhere = policy.advice.get(f"{kind}:secondary") or policy.advice.get("secondary")
+        if elsewhere:
+            return elsewhere
+    return policy.advice.get(kind, policy.advice.get("unknown", ""))

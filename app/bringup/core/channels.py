@@ -1,0 +1,131 @@
+"""The channels of evidence themselves: how fresh the log is, what the GPUs hold, what HTTP and the port answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bringup.core import lines
+from bringup.core.events import (
+    ActionStep,
+    ChannelClosed,
+    GpusSeen,
+    HostSeen,
+    HttpAnswered,
+    LinesRead,
+    LinkChanged,
+    LogMoved,
+    LogOpened,
+    PortSeen,
+)
+from bringup.core.ranks import find, rank_of
+from bringup.core.state import Action, Link, LogChannel, State
+
+HISTORY = 120
+"""Samples of GPU memory kept for a sparkline."""
+NOISE_MIB = 32
+"""Change of a GPU's memory in use that counts as one."""
+_MOST_MOVES = 20
+
+
+def host_seen(state: State, event: HostSeen) -> State:
+    """Return the state with what kind of machine answers."""
+    return replace(state, node=event.node, system=event.system, user=event.user, utc_offset=event.utc_offset)
+
+
+def log_opened(state: State, event: LogOpened) -> State:
+    """Return the state with the log that is being read."""
+    same = state.log.path == event.path
+    log = state.log if same else LogChannel()
+    return replace(state, log=replace(log, path=event.path, kind=event.kind, note=event.note))
+
+
+def log_moved(state: State, event: LogMoved) -> State:
+    """Return the state after the log was rotated, truncated or replaced: its size starts again, the attempt goes on."""
+    moves = (*state.log.moves, (event.at, event.how))[-_MOST_MOVES:]
+    size = 0 if event.how in ("rotated", "truncated", "replaced") else state.log.size
+    return replace(state, log=replace(state.log, moves=moves, size=size))
+
+
+def lines_read(state: State, event: LinesRead) -> State:
+    """Return the state after a chunk of the log, whether or not its lines meant something."""
+    log = replace(
+        state.log,
+        size=state.log.size + event.size,
+        lines=state.log.lines + event.lines,
+        unknown=state.log.unknown + event.unknown,
+        grew_at=event.at if event.size else state.log.grew_at,
+    )
+    attempt = state.attempt
+    for labels in event.heard:
+        number = rank_of(attempt, labels)
+        if number is not None and find(attempt, number) is not None:
+            attempt = lines.listen(attempt, number, labels, event.at)
+    if attempt.began_at is None and event.lines and event.at > 0:
+        attempt = replace(attempt, began_at=event.at)
+    return replace(state, log=log, attempt=attempt)
+
+
+def gpus_seen(state: State, event: GpusSeen) -> State:
+    """Return the state with a new answer of nvidia-smi; a rank's GPU is the one that its process holds memory on."""
+    before = {gpu.index: gpu.used for gpu in state.gpu.gpus}
+    moved = any(
+        gpu.used is not None and (old := before.get(gpu.index)) is not None and abs(gpu.used - old) >= NOISE_MIB
+        for gpu in event.gpus
+    )
+    past = dict(state.gpu.history)
+    history = tuple(
+        (gpu.index, (*past.get(gpu.index, ()), gpu.used)[-HISTORY:]) for gpu in event.gpus if gpu.used is not None
+    )
+    channel = replace(
+        state.gpu,
+        gpus=event.gpus,
+        apps=event.apps,
+        seen_at=event.at,
+        history=history,
+        moved_at=event.at if moved else state.gpu.moved_at,
+    )
+    held = {app.pid: app.gpu for app in event.apps}
+    ranks = tuple(
+        replace(rank, gpu=held[rank.pid]) if rank.pid in held and held[rank.pid] != rank.gpu else rank
+        for rank in state.attempt.ranks
+    )
+    same = all(a is b for a, b in zip(ranks, state.attempt.ranks, strict=True))
+    return replace(state, gpu=channel, attempt=state.attempt if same else replace(state.attempt, ranks=ranks))
+
+
+def http_answered(state: State, event: HttpAnswered) -> State:
+    """Return the state after a readiness probe; failures count only after a success."""
+    if event.status is not None and 200 <= event.status < 300:
+        return replace(state, http=event, http_ok_at=event.at, http_bad_since=None)
+    bad = state.http_bad_since
+    if bad is None and state.http_ok_at is not None:
+        bad = event.at
+    return replace(state, http=event, http_bad_since=bad)
+
+
+def port_seen(state: State, event: PortSeen) -> State:
+    """Return the state with who listens on the server's port."""
+    return replace(state, port_pid=event.pid, port_title=event.title, port_seen_at=event.at)
+
+
+def channel_closed(state: State, event: ChannelClosed) -> State:
+    """Return the state with a channel that cannot be had."""
+    entry = (event.channel, event.why)
+    if entry in state.closed:
+        return state
+    return replace(state, closed=(*(known for known in state.closed if known[0] != event.channel), entry))
+
+
+def link_changed(state: State, event: LinkChanged) -> State:
+    """Return the state with the connection up or down."""
+    if (state.link.status, state.link.why) == (event.status, event.why):
+        return state
+    return replace(state, link=Link(event.status, event.at, event.why))
+
+
+def action_step(state: State, event: ActionStep) -> State:
+    """Return the state with the operator's stop or restart one step further."""
+    old = state.action
+    since = old.since if old is not None and old.action == event.action and not old.ended else event.at
+    new = Action(event.action, event.step, since, event.ended, event.failed)
+    return state if new == old else replace(state, action=new)

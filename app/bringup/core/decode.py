@@ -1,0 +1,132 @@
+"""From the bytes of a log to events: framing, wrappers, headers, tracebacks and rules, in this order.
+
+Any way to cut the same bytes into chunks gives the same events, apart from their time of arrival.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bringup.core.dialect import Dialect
+from bringup.core.events import Bar, Event, LinesRead
+from bringup.core.framing import Framer
+from bringup.core.literals import HEAD
+from bringup.core.reading import Reader
+from bringup.core.rules import Engine
+from bringup.core.timekeeper import Timekeeper
+from bringup.core.wrappers import Wrappers
+
+_NEWLINE = 10
+_LONGEST_HEADER = 96
+
+
+class Decoder:
+    """Reads one log. `utc_offset` (seconds east of UTC) is the zone of stamps that name none."""
+
+    def __init__(
+        self, engines: Sequence[Engine], wrappers: Wrappers, *, utc_offset: float = 0.0, engine: str | None = None
+    ) -> None:
+        chosen = [Dialect(known) for known in engines if engine in (None, known.name)]
+        self._framer = Framer()
+        self._time = Timekeeper(utc_offset)
+        self._reader = Reader(chosen, wrappers, self._time, decided=engine is not None and bool(chosen))
+        self._peeked = b""
+
+    @property
+    def engine(self) -> str | None:
+        """Name of the engine that the log was found to be of, None until that is known."""
+        return self._reader.dialects[0].engine.name if self._reader.decided else None
+
+    def feed(self, data: bytes, at: float | None) -> list[Event]:
+        """Return the events of the next bytes, closed by one LinesRead; `at` is when live bytes arrived.
+
+        None is for bytes that were in the file already: the events then carry the times of their own lines.
+        """
+        return self._read(self._framer.split(data), len(data), at) if data else []
+
+    def peek(self, at: float | None) -> list[Event]:
+        """Return the bar that is being drawn in the unterminated tail, if it is one and has changed."""
+        tail = self._framer.tail
+        if tail == self._peeked:
+            return []
+        self._peeked = tail
+        values = self._reader.bar(tail)
+        if values is None:
+            return []
+        self._time.arrive(at)
+        line, origin = self._reader.line, self._reader.origin
+        values |= {"at": self._time.now(), "stamp": self._time.moment(), "line": line, "origin": origin}
+        return [Bar(provisional=True, **values)]
+
+    def close(self, at: float | None) -> list[Event]:
+        """End the log: read what is left of it without a line end."""
+        rest = self._framer.close()
+        return self._read(rest, 0, at) if rest else []
+
+    def _read(self, pieces: list[bytes], size: int, at: float | None) -> list[Event]:
+        """Read records with their terminators and close their events."""
+        reader = self._reader
+        first = reader.line
+        self._time.arrive(at)
+        begun = 0
+        while begun < len(pieces):
+            begun = self._run(pieces, begun) if reader.decided else self._step(pieces, begun)
+        events = reader.events
+        stamp = self._time.printed()
+        heard = tuple(sorted(reader.heard))
+        lines, unknown = reader.line - first, reader.unknown
+        events.append(
+            LinesRead(at=self._time.now(), size=size, lines=lines, unknown=unknown, stamp=stamp, heard=heard)
+        )
+        reader.events, reader.heard, reader.unknown = [], set(), 0
+        return events
+
+    def _step(self, pieces: list[bytes], index: int) -> int:
+        """Read one record while the engine is not known; returns the index of the next."""
+        piece = pieces[index]
+        self._reader.record(piece.rstrip())
+        if piece[-1] == _NEWLINE:
+            self._reader.end_line()
+        return index + 1
+
+    def _run(self, pieces: list[bytes], index: int) -> int:
+        """Read the records from `index` on, all of them: the way of the many.
+
+        Almost every line begins with a header whose halves were read before, and a message whose first bytes name the
+        rules to try. What is not so, and what means something, goes the long way through the reader. This is written
+        out in one piece because a log is read only as fast as this loop turns.
+        """
+        reader = self._reader
+        matcher, headers = reader.dialects[0].matcher, reader.dialects[0].headers
+        stamps, tails, close, width = headers.stamps, headers.tails, headers.close, len(headers.close)
+        line, reach, aside, last = reader.line, headers.reach, bool(reader.origin), None
+        for piece in pieces[index:] if index else pieces:
+            record = piece.rstrip()
+            end = record.find(close, reach, _LONGEST_HEADER) + width
+            stamp = stamps.get(record[:reach])
+            heading = tails.get(record[reach:end])
+            if stamp is None or heading is None or aside:
+                reader.go_to(line, last)
+                reader.record(record)
+                reach, aside, last = headers.reach, True, None
+            else:
+                last = heading, stamp
+                found = None
+                bucket = (matcher.labelled if heading.labels else matcher.buckets).get(record[end : end + HEAD])
+                if bucket is not None:
+                    at = end + bucket[0]
+                    for call, rule in bucket[1].get(record[at : at + 1], bucket[2]):
+                        match = call(record, end)
+                        if match is not None:
+                            found = rule, match
+                            break
+                reader.heard.add(heading.labels)
+                if found is None or (rule.speaks and rule.name not in reader.spent):
+                    reader.go_to(line, last)
+                    reader.message(record, end, found, reader.voice, reader.dialects[0])
+            if piece[-1] == _NEWLINE:
+                line += 1
+                if aside:
+                    aside, reader.origin = False, ""
+        reader.go_to(line, last)
+        return len(pieces)

@@ -1,0 +1,143 @@
+"""The beginning of a log line as an engine prints it: time, ranks, level."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bringup.core.errors import UsageError
+from bringup.core.events import Labels
+
+_LONGEST = 256
+"""No header is longer; a line without one is not searched further."""
+_MOST_KNOWN = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """One grammar of a line's beginning, with the groups `stamp` and `labels`."""
+
+    pattern: re.Pattern[bytes]
+    close: bytes
+    """What ends every such header: the text up to it is looked up before the pattern is tried."""
+    record: bool
+    """It begins a record; else it is put before every line of one (a process name before each line of a traceback)."""
+    glued: bool
+    """Such lines are found at the end of unterminated text too, where a bar was open."""
+    label: re.Pattern[bytes]
+    """One label of the group `labels`: name and number."""
+    samples: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """What the header of one line says; `size` is where the message begins."""
+
+    labels: Labels
+    stamp: bytes
+    size: int
+    record: bool
+    key: bytes
+
+
+class Headers:
+    """The headers of an engine; the same beginning (same second, same rank) is read once.
+
+    A header that was read once teaches two halves: `stamps`, the text up to the end of its time, and `tails`, the text
+    from there to its end. A line made of a known stamp and a known tail needs no pattern.
+    """
+
+    def __init__(self, headers: Iterable[Header]) -> None:
+        self._headers = tuple(headers)
+        self._glue = glue_pattern(self._headers)
+        self._known: dict[bytes, Heading] = {}
+        self.close = next((header.close for header in self._headers if header.record), b"] ")
+        self.reach = 0
+        """Where the stamp of the first header ended; the halves are of headers that end theirs there."""
+        self.stamps: dict[bytes, bytes] = {}
+        self.tails: dict[bytes, Heading] = {}
+
+    def read(self, record: bytes) -> Heading | None:
+        """Return what the header says, or None where the line has none."""
+        for header in self._headers:
+            end = record.find(header.close, 0, _LONGEST)
+            if end < 0:
+                continue
+            text = record[: end + len(header.close)]
+            heading = self._known.get(text)
+            if heading is None:
+                heading = self._learn(header, text)
+            if heading is not None:
+                return heading
+        return None
+
+    def _learn(self, header: Header, text: bytes) -> Heading | None:
+        """Match one grammar against the text up to its end, and remember it."""
+        found = header.pattern.fullmatch(text)
+        if found is None:
+            return None
+        groups = found.groupdict()
+        stamp = groups.get("stamp") or b""
+        labels = read_labels(header.label, groups.get("labels") or b"")
+        heading = Heading(labels, stamp, len(text), header.record, b"" if header.record else text)
+        if len(self._known) >= _MOST_KNOWN:
+            self._known.clear()
+            self.stamps.clear()
+            self.tails.clear()
+        self._known[text] = heading
+        if stamp and header.record and header.close == self.close:
+            reach = found.end("stamp")
+            self.reach = self.reach or reach
+            if reach == self.reach:
+                self.stamps[text[:reach]] = stamp
+                self.tails[text[reach:]] = heading
+        return heading
+
+    def parts(self, text: bytes) -> list[bytes]:
+        """Cut text without a header of its own before every header that was glued to it."""
+        if self._glue is None:
+            return [text]
+        cuts = [0, *(found.start() for found in self._glue.finditer(text)), len(text)]
+        return [text[begin:end] for begin, end in zip(cuts, cuts[1:], strict=False) if end > begin]
+
+
+def read_labels(label: re.Pattern[bytes], text: bytes) -> Labels:
+    """Return the parallel coordinates in a text such as ` DP0 TP3`, sorted by name."""
+    return tuple(sorted((name.decode().lower(), int(number)) for name, number in label.findall(text)))
+
+
+def parse_headers(tables: Iterable[Mapping[str, Any]], label: str, source: str) -> tuple[Header, ...]:
+    """Make the headers of an engine's file; raises UsageError where one does not match its own sample."""
+    found = []
+    for table in tables:
+        match = str(table.get("match", ""))
+        try:
+            pattern = re.compile(match.encode())
+            labels = re.compile(label.encode())
+        except re.error as error:
+            raise UsageError(f"{source}: the header '{match}' is not valid: {error}.") from error
+        header = Header(
+            pattern=pattern,
+            close=str(table.get("close", "] ")).encode(),
+            record=bool(table.get("record", True)),
+            glued=bool(table.get("glued", False)),
+            label=labels,
+            samples=tuple(table.get("samples", ())),
+        )
+        if not header.samples or not all(Headers([header]).read(s.encode()) for s in header.samples):
+            raise UsageError(f"{source}: the header '{match}' has no sample, or does not match it.")
+        found.append(header)
+    return tuple(found)
+
+
+def glue_pattern(headers: Iterable[Header]) -> re.Pattern[bytes] | None:
+    """Return a pattern that finds the headers which can be glued to unterminated text, None where there are none."""
+    patterns = dict.fromkeys(header.pattern.pattern for header in headers if header.glued)
+    return re.compile(without_names(b"|".join(patterns))) if patterns else None
+
+
+def without_names(pattern: bytes) -> bytes:
+    """Return a pattern whose groups have no names, so that it can stand in an alternative beside others."""
+    return re.sub(rb"\(\?P<\w+>", b"(?:", pattern)

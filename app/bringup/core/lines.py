@@ -1,0 +1,161 @@
+"""Log lines that a rule knew, other than launches and bars: what each changes in the attempt."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from bringup.core import edges
+from bringup.core.events import (
+    Compiling,
+    Decoded,
+    Ending,
+    Fact,
+    Fault,
+    Labels,
+    LogEvent,
+    PhaseBegan,
+    PhaseEnded,
+    Reached,
+    Warned,
+)
+from bringup.core.ranks import MOST_RANKS, find, first_local_rank, put, rank_of
+from bringup.core.state import Attempt, Edge, EndingLine, FaultLine, Rank
+
+FEW = 24
+"""Kept at each end of a list that a log can make as long as it likes."""
+ACCEPT_LINES = 32
+KILL_NOISE = ("child-failed", "sigterm", "sigint", "shutdown")
+"""Endings after which an error is a consequence; the killing of the tree alone is announced before the cause, too."""
+_OF_MAIN: tuple[str, ...] = (
+    *("port-in-use", "bad-path", "wrapper", "import", "config", "auth", "download"),
+    *("disk-full", "warmup", "timeout", "killed"),
+)
+"""Causes that the main process finds: without a label, such a line says nothing about a rank."""
+_RANK_IN_TEXT = re.compile(r"\bRank (\d{1,5})\b")
+
+
+def heard(attempt: Attempt, event: LogEvent) -> Attempt:
+    """Return the attempt with the line's time noted, for the log and for the rank that wrote it."""
+    own = event.labels if all(name != "rank" for name, _ in event.labels) else ()
+    number = rank_of(attempt, own) if own else None
+    attempt = listen(attempt, number, own, event.at)
+    return attempt if attempt.last_line_at == event.at else replace(attempt, last_line_at=event.at)
+
+
+def listen(attempt: Attempt, number: int | None, labels: Labels, at: float) -> Attempt:
+    """Return the attempt with a rank heard at a time; a rank that was not known becomes known."""
+    if number is None:
+        return attempt
+    known = find(attempt, number)
+    if known is None and len(attempt.ranks) >= MOST_RANKS:
+        return attempt
+    if known is not None and known.heard_at == at and known.labels:
+        return attempt
+    rank = known or Rank(number)
+    return replace(attempt, ranks=put(attempt.ranks, replace(rank, labels=rank.labels or labels, heard_at=at)))
+
+
+def phase_edge(attempt: Attempt, event: PhaseBegan | PhaseEnded) -> Attempt:
+    """Return the attempt after a phase began or ended, on the rank that says so or in the main process."""
+    number = rank_of(attempt, event.labels)
+    if number is None:
+        return replace(attempt, main=_edge(attempt, attempt.main, event))
+    attempt = listen(attempt, number, event.labels, event.at)
+    rank = find(attempt, number)
+    if rank is None:
+        return attempt
+    after = _edge(attempt, rank.edges, event)
+    return attempt if after is rank.edges else replace(attempt, ranks=put(attempt.ranks, replace(rank, edges=after)))
+
+
+def _edge(attempt: Attempt, old: tuple[Edge, ...], event: PhaseBegan | PhaseEnded) -> tuple[Edge, ...]:
+    return edges.begin(attempt, old, event) if isinstance(event, PhaseBegan) else edges.end(attempt, old, event)
+
+
+def fact(attempt: Attempt, event: Fact) -> Attempt:
+    """Return the attempt with a fact noted; the newest value of a name counts."""
+    if (event.name, event.value) in attempt.facts:
+        return attempt
+    facts = (*(known for known in attempt.facts if known[0] != event.name), (event.name, event.value))[-2 * FEW :]
+    attempt = replace(attempt, facts=facts)
+    if event.name == "version":
+        return replace(attempt, version=event.value)
+    if event.name == "engine" and attempt.engine is None:
+        return replace(attempt, engine=event.value)
+    if event.name == "model" and attempt.model is None:
+        return replace(attempt, model=event.value)
+    if event.name == "port" and attempt.port is None and event.value.isdecimal():
+        return replace(attempt, port=int(event.value))
+    return attempt
+
+
+def reached(attempt: Attempt, event: Reached) -> Attempt:
+    """Return the attempt with a milestone of the main process; the first time counts."""
+    if any(name == event.milestone for name, _ in attempt.reached) or len(attempt.reached) >= FEW:
+        return attempt
+    return replace(attempt, reached=(*attempt.reached, (event.milestone, event.at)))
+
+
+def compiling(attempt: Attempt, event: Compiling) -> Attempt:
+    """Return the attempt with a compile announced or ended."""
+    others = tuple(entry for entry in attempt.compiling if entry[0] != event.what)
+    if event.ended:
+        return attempt if len(others) == len(attempt.compiling) else replace(attempt, compiling=others)
+    if len(others) < len(attempt.compiling) or len(others) >= FEW:
+        return attempt
+    return replace(attempt, compiling=(*others, (event.what, event.at)))
+
+
+def decoded(attempt: Attempt, event: Decoded) -> Attempt:
+    """Return the attempt with the accept length of a decode line under traffic."""
+    if event.accept_len is None or event.running == 0:
+        return attempt
+    return replace(attempt, accept_lens=(*attempt.accept_lens, event.accept_len)[-ACCEPT_LINES:])
+
+
+def fault(attempt: Attempt, event: Fault) -> Attempt:
+    """Return the attempt with an error line; of very many the first and the newest are kept."""
+    line = FaultLine(
+        at=event.at,
+        kind=event.kind,
+        text=event.text,
+        line=event.line,
+        rank=_rank_of_fault(attempt, event),
+        origin=event.origin,
+        secondary=event.secondary,
+        vetoes_ready=event.vetoes_ready,
+        after_kill=any(ending.how in KILL_NOISE for ending in attempt.endings),
+    )
+    kept = attempt.faults if len(attempt.faults) < 2 * FEW else (*attempt.faults[:FEW], *attempt.faults[FEW + 1 :])
+    return replace(attempt, faults=(*kept, line))
+
+
+def _rank_of_fault(attempt: Attempt, event: Fault) -> int | None:
+    """The rank that failed: the one named in the text of the main process, else the one that wrote the line."""
+    if event.kind == "killed" and (named := _RANK_IN_TEXT.search(event.text)):
+        return first_local_rank(attempt) + int(named[1])
+    if event.labels:
+        return rank_of(attempt, event.labels)
+    if event.kind in _OF_MAIN or not any(rank.edges for rank in attempt.ranks):
+        return None
+    return rank_of(attempt, ())
+
+
+def ending(attempt: Attempt, event: Ending) -> Attempt:
+    """Return the attempt with a line in which the server says that it ends."""
+    line = EndingLine(at=event.at, how=event.how, line=event.line, remaining=event.remaining, text=event.text)
+    last = attempt.endings[-1] if attempt.endings else None
+    if last is not None and last.how == event.how:
+        kept = replace(last, remaining=event.remaining if event.remaining is not None else last.remaining)
+        return attempt if kept == last else replace(attempt, endings=(*attempt.endings[:-1], kept))
+    return attempt if len(attempt.endings) >= FEW else replace(attempt, endings=(*attempt.endings, line))
+
+
+def warned(attempt: Attempt, event: Warned) -> Attempt:
+    """Return the attempt with a warning; the same one is kept once, and few of one kind."""
+    entry = (event.kind, event.detail)
+    alike = sum(1 for kind, _ in attempt.warnings if kind == event.kind)
+    if entry in attempt.warnings or alike >= FEW or len(attempt.warnings) >= 4 * FEW:
+        return attempt
+    return replace(attempt, warnings=(*attempt.warnings, entry))

@@ -1,0 +1,131 @@
+"""Which rank is meant: from parallel labels and process titles to one global number.
+
+Global rank 0 alone draws the shard bar, so the number decides whom a bar belongs to (SGLang 0.4.3 to 0.5.23,
+distributed.get_rank(): tp_size * pp_rank + tp_rank within one world).
+"""
+
+from __future__ import annotations
+
+import re
+
+from bringup.core.events import Labels
+from bringup.core.state import Attempt, Rank
+
+MOST_RANKS = 4096
+"""More ranks than any launch has: a log is untrusted, and must not make the state grow without bound."""
+
+_GROUPS = "DP|PP|ATTN_CP|MOE_DP|TP|EP"
+_TITLE = re.compile(rf"::(?:scheduler|Worker)((?:_(?:{_GROUPS})\d{{1,6}})*)\s*$")
+_GROUP = re.compile(rf"_({_GROUPS})(\d+)")
+_UP = ("scheduler-up", "http-up", "ready")
+_NO_DRAFT_MODEL = ("", "NGRAM")
+_DRAFT_CLASS = re.compile(r"Eagle|NextN|MTP")
+
+
+def labels_of_title(title: str) -> Labels | None:
+    """Return the labels in the title of a rank's process (`sglang::scheduler_DP0_TP3`), or None for other processes."""
+    found = _TITLE.search(title)
+    if found is None:
+        return None
+    return tuple(sorted((name.lower(), int(number)) for name, number in _GROUP.findall(found[1])))
+
+
+def world_size(attempt: Attempt) -> int:
+    """Return how many ranks the whole launch has; with data-parallel attention the TP size already counts them all."""
+    return max(1, attempt.tp * attempt.pp * (1 if attempt.dp_attention else attempt.dp))
+
+
+def rank_of(attempt: Attempt, labels: Labels) -> int | None:
+    """Return the global rank that prints `labels`, or None where they name no rank.
+
+    Without labels it is rank 0 of a launch of one rank, and nobody in a larger one: there the main process and the
+    detokenizer print none. While the arguments are not known, TP is taken for global, as it is with
+    data-parallel attention.
+    """
+    given = dict(labels)
+    if "rank" in given:
+        rank = given["rank"]
+    elif "tp" in given and not attempt.launched and "pp" not in given:
+        rank = given["tp"]
+    elif {"tp", "pp", "dp"} & given.keys():
+        rank = given.get("pp", 0) * attempt.tp + given.get("tp", 0)
+        if not attempt.dp_attention:
+            rank += given.get("dp", 0) * attempt.tp * attempt.pp
+        elif "tp" not in given:
+            rank = given.get("dp", 0)
+    elif world_size(attempt) == 1 and all(r.rank == 0 for r in attempt.ranks):
+        rank = 0
+    else:
+        return None
+    return rank if 0 <= rank < MOST_RANKS else None
+
+
+def expected_ranks(attempt: Attempt) -> tuple[int, ...] | None:
+    """Return the ranks whose lines this log should hold: all of the launch, or those of the nodes seen in it.
+
+    None while the arguments of the launch are not known; once it is up, those that spoke are all there are.
+    """
+    if not attempt.launched:
+        numbers = tuple(rank.rank for rank in attempt.ranks)
+        is_up = any(name in _UP for name, _ in attempt.reached)
+        return numbers if is_up and numbers and numbers == tuple(range(len(numbers))) else None
+    if world_size(attempt) > MOST_RANKS:
+        return None
+    total = world_size(attempt)
+    if attempt.nnodes <= 1 or total % attempt.nnodes:
+        return tuple(range(total))
+    per_node = total // attempt.nnodes
+    nodes = set(attempt.nodes) or {attempt.node_rank}
+    nodes |= {rank.rank // per_node for rank in attempt.ranks}
+    return tuple(rank for rank in range(total) if rank // per_node in nodes)
+
+
+def first_local_rank(attempt: Attempt) -> int:
+    """Return the first rank of this node: the engine counts its own child processes from zero on every node."""
+    total = world_size(attempt)
+    if attempt.nnodes <= 1 or total % attempt.nnodes:
+        return 0
+    return attempt.node_rank * (total // attempt.nnodes)
+
+
+def draft_possible(attempt: Attempt) -> bool:
+    """Say whether a second load can be a draft model: not when the arguments are known and name none."""
+    return has_draft(attempt) or not attempt.launched
+
+
+def has_draft(attempt: Attempt) -> bool:
+    """Say whether the arguments name a draft model or an algorithm that needs one (NGRAM guesses without a model)."""
+    return bool(attempt.draft_model) or attempt.algorithm.upper() not in _NO_DRAFT_MODEL
+
+
+def is_draft_class(model_class: str) -> bool:
+    """Say whether the class of a loaded model is a draft's (LlamaForCausalLMEagle3, DeepseekV3ForCausalLMNextN …)."""
+    return _DRAFT_CLASS.search(model_class) is not None
+
+
+def rank_name(rank: Rank) -> str:
+    """Return what the engine calls the rank: "TP3", "DP1 TP0", or "rank 0" where it prints no label."""
+    shown = [f"{name.upper()}{number}" for name, number in rank.labels if name in ("dp", "pp", "tp")]
+    return " ".join(shown) if shown else f"rank {rank.rank}"
+
+
+def name_of(attempt: Attempt, rank: int) -> str:
+    """Return the name of a rank by its number, also of one that never printed anything."""
+    for known in attempt.ranks:
+        if known.rank == rank:
+            return rank_name(known)
+    simple = attempt.pp == 1 and (attempt.dp == 1 or attempt.dp_attention) and world_size(attempt) > 1
+    return f"TP{rank}" if simple else f"rank {rank}"
+
+
+def find(attempt: Attempt, rank: int) -> Rank | None:
+    """Return a known rank."""
+    return next((known for known in attempt.ranks if known.rank == rank), None)
+
+
+def put(ranks: tuple[Rank, ...], new: Rank) -> tuple[Rank, ...]:
+    """Return the ranks with one added or replaced, in order of their numbers."""
+    for index, rank in enumerate(ranks):
+        if rank.rank == new.rank:
+            return (*ranks[:index], new, *ranks[index + 1 :])
+    return tuple(sorted([*ranks, new], key=lambda rank: rank.rank))

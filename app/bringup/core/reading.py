@@ -1,0 +1,268 @@
+"""One record after the other becomes events: header, rule, traceback."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from bringup.core.dialect import Dialect
+from bringup.core.events import Bar, Event, Fact, Fault, Labels, Launch
+from bringup.core.headers import Heading
+from bringup.core.matching import Found, Matcher
+from bringup.core.rule import ARGUMENTS, Rule, line_text
+from bringup.core.timekeeper import Timekeeper
+from bringup.core.tracebacks import TITLE, UNKNOWN, Trace, Voice
+from bringup.core.wrappers import Peeler, Wrappers
+
+_ANSI = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
+_ESC = b"\x1b"
+_INDENT = (b" ", b"\t")
+_MOST_VOICES = 1024
+
+
+class Reader:
+    """Reads the records of one log; keeps what reaches over several lines."""
+
+    def __init__(self, dialects: Sequence[Dialect], wrappers: Wrappers, time: Timekeeper, *, decided: bool) -> None:
+        self.dialects = tuple(dialects)
+        """Engines that the log can still be of; one as soon as that is known."""
+        self.decided = decided
+        self.time = time
+        self.line = 1
+        self.origin = ""
+        self.events: list[Event] = []
+        self.heard: set[Labels] = set()
+        self.unknown = 0
+        self.voice = Voice()
+        """The writer of lines that no transport and no process name was put before."""
+        self._voices = {("", b""): self.voice}
+        self._peeler = Peeler(wrappers)
+        self._common = Matcher(wrappers.rules)
+        self._counts: dict[str, int] = {}
+        self.spent: set[str] = set()
+        """Rules that have spoken as often in this launch as they may."""
+
+    def end_line(self) -> None:
+        """Go to the next line of the file."""
+        self.line += 1
+        self.origin = ""
+
+    def go_to(self, line: int, headed: tuple[Heading, bytes] | None) -> None:
+        """Take over from a faster loop, which read up to `line`; `headed` is the newest header it saw, with its time."""
+        self.line = line
+        if headed is not None:
+            heading, self.time.text = headed
+            self.heard.add(heading.labels)
+            self.voice.heading = heading
+            self.voice.trace = self.voice.announced = None
+
+    def record(self, record: bytes) -> None:
+        """Read a record that may carry colours, wrappers and glued lines."""
+        for text in self._parts(record) if record else ():
+            dialect, heading = self._heading(text)
+            if dialect is not None and heading is not None:
+                self.headed(text, dialect, heading)
+            elif text.strip(b". \t"):
+                self._bare(text, self._voice(b""))
+
+    def bar(self, record: bytes) -> dict[str, Any] | None:
+        """Return the fields of the bar that an unfinished record shows, or None."""
+        for text in self._parts(record):
+            for dialect in self.dialects:
+                found = dialect.matcher.find(text.rstrip())
+                if found is not None and found[0].event is Bar:
+                    return found[0].values(found[1])
+        return None
+
+    def headed(self, text: bytes, dialect: Dialect, heading: Heading) -> None:
+        """Read a line that begins with an engine's header."""
+        voice = self._voice(heading.key)
+        if heading.stamp:
+            self.time.text = heading.stamp
+        self.heard.add(heading.labels)
+        if not heading.record:
+            voice.heading = heading
+            self._bare(text[heading.size :], voice)
+            return
+        voice.heading = heading
+        voice.trace = voice.announced = None
+        found = dialect.matcher.find_headed(text, heading.size, heading.labels != ())
+        self.message(text, heading.size, found, voice, dialect)
+
+    def message(self, text: bytes, start: int, found: Found | None, voice: Voice, dialect: Dialect) -> None:
+        """Act on a message with a header; `found` is the rule with a literal beginning that knows it."""
+        labels = voice.heading.labels if voice.heading else ()
+        found = found or dialect.matcher.find_loose(text, start, labels != ()) or self._common.find(text, start)
+        if found is None:
+            self.unknown += 1
+        else:
+            self._emit(found, labels, dialect)
+            self._announce(found[0], voice)
+        if text.endswith(TITLE):
+            voice.open(self.line, labels)
+
+    def _bare(self, text: bytes, voice: Voice) -> None:
+        """Read a line without a header: of a traceback, of a library, of a shell, or a bar."""
+        if voice.trace is not None and self._continue(text, voice, voice.trace):
+            return
+        if text.startswith(TITLE):
+            voice.open(self.line)
+            return
+        for dialect in self.dialects:
+            found = dialect.matcher.find(text)
+            if found is not None:
+                self._found_bare(found, voice, dialect)
+                return
+        found = self._common.find(text)
+        if found is not None:
+            self._found_bare(found, voice, None)
+        elif text[:1] not in _INDENT and voice.trace is None:
+            self.unknown += 1
+            self._leave(voice)
+
+    def _found_bare(self, found: Found, voice: Voice, dialect: Dialect | None) -> None:
+        """Act on a rule for a line without a header; it is the rank's whose traceback is open, else nobody's."""
+        labels = voice.trace.labels if voice.trace else self._prefix_labels(voice)
+        self._emit(found, labels, dialect)
+        self._announce(found[0], voice)
+        if voice.trace is None:
+            self._leave(voice)
+
+    def _continue(self, text: bytes, voice: Voice, trace: Trace) -> bool:
+        """Offer a line to the open traceback; tells whether it was taken."""
+        kind = trace.take(text)
+        if kind == "frame" and not self.decided and not trace.quiet:
+            self._decide(next((known for known in self.dialects if known.owns_frame(text)), None))
+        if kind == "error":
+            self._error(text, trace)
+        if trace.ended:
+            voice.trace = None
+        return kind != "outside"
+
+    def _error(self, text: bytes, trace: Trace) -> None:
+        """Turn the last line of a traceback into the fault of its rank."""
+        if trace.quiet:
+            return
+        for matcher, dialect in self._matchers() if trace.kind == UNKNOWN else ():
+            found = matcher.find_exception(text)
+            if found is not None and found[0].event is not Bar:
+                self._known_error(found, trace, dialect)
+                return
+        kind = "import" if trace.kind == UNKNOWN and trace.modules > 1 else trace.kind
+        self.events.append(Fault(kind=kind, text=line_text(text), secondary=trace.known, **self._place(trace.labels)))
+        trace.known = trace.known or kind != UNKNOWN
+
+    def _known_error(self, found: Found, trace: Trace, dialect: Dialect | None) -> None:
+        """Emit the event of a traceback's last line; a known error makes those chained to it consequences."""
+        is_fault = found[0].event is Fault
+        self._emit(found, trace.labels, dialect, {"secondary": True} if is_fault and trace.known else None)
+        trace.known = trace.known or (is_fault and not found[0].fixed.get("secondary"))
+
+    def _emit(
+        self, found: Found, labels: Labels, dialect: Dialect | None, more: dict[str, Any] | None = None
+    ) -> None:
+        """Append the event of a rule, unless the rule has none or has spoken often enough in this launch."""
+        rule, match = found
+        if rule.event is None or (rule.limit and self._is_over(rule)):
+            return
+        if not self.decided and dialect is not None and dialect.decides(rule):
+            self._decide(dialect)
+        values = rule.values(match)
+        if rule.event is Launch and dialect is not None:
+            values |= self._launch(match, dialect)
+        if more:
+            values |= more
+        if rule.names_rank:
+            labels = rule.labels(match, labels)
+        at, stamp = self.time.place()
+        self.events.append(
+            rule.event(at=at, stamp=stamp, line=self.line, labels=labels, origin=self.origin, **values)
+        )
+
+    def _launch(self, match: re.Match[bytes], dialect: Dialect) -> dict[str, Any]:
+        """Begin a launch: read its arguments, and let every rule speak again."""
+        self._counts.clear()
+        self.spent.clear()
+        text = match[ARGUMENTS] if ARGUMENTS in match.re.groupindex else b""
+        return dialect.engine.read_arguments(text.decode("utf-8", "replace"))
+
+    def _is_over(self, rule: Rule) -> bool:
+        """Count an event of a rule with a limit; tells whether the limit is passed."""
+        count = self._counts[rule.name] = self._counts.get(rule.name, 0) + 1
+        if count >= rule.limit:
+            self.spent.add(rule.name)
+        return count > rule.limit
+
+    def _place(self, labels: Labels) -> dict[str, Any]:
+        """Return where and when the current line stands."""
+        at, stamp = self.time.place()
+        return {"at": at, "line": self.line, "stamp": stamp, "labels": labels, "origin": self.origin}
+
+    def _decide(self, dialect: Dialect | None) -> None:
+        """Settle which engine's log this is."""
+        if dialect is not None:
+            self.decided = True
+            self.dialects = (dialect,)
+            self.events.append(Fact(name="engine", value=dialect.engine.name, **self._place(())))
+
+    def _announce(self, rule: Rule, voice: Voice) -> None:
+        """Remember a line that says that a traceback follows."""
+        if rule.traceback:
+            voice.announced, voice.announced_line = rule, self.line
+
+    def _leave(self, voice: Voice) -> None:
+        """A line of somebody else: what comes after it no longer belongs to the last header."""
+        if voice.heading is not None and voice.heading.record:
+            voice.heading = None
+
+    def _prefix_labels(self, voice: Voice) -> Labels:
+        """Return the labels of a process name before the line."""
+        return voice.heading.labels if voice.heading is not None and not voice.heading.record else ()
+
+    def _voice(self, key: bytes) -> Voice:
+        """Return the writer of a line, by its origin and the process name before it."""
+        if not key and not self.origin:
+            return self.voice
+        name = (self.origin, key)
+        voice = self._voices.get(name)
+        if voice is None:
+            if len(self._voices) >= _MOST_VOICES:
+                self._voices.clear()
+            voice = self._voices[name] = Voice()
+        return voice
+
+    def _parts(self, record: bytes) -> Iterator[bytes]:
+        """Yield the texts of a record without colours and wrappers, parted where lines were glued together."""
+        text = _ANSI.sub(b"", record) if _ESC in record else record
+        peeled = self._peeler.peel(text, self._has_header)
+        if peeled.origin:
+            self.origin = peeled.origin
+        _, heading = self._heading(peeled.text)
+        if peeled.stamp:
+            self.time.wrap(peeled.stamp, heading.stamp if heading else b"")
+        if heading is not None:
+            yield peeled.text
+            return
+        parts = [peeled.text]
+        for dialect in self.dialects:
+            parts = dialect.headers.parts(peeled.text)
+            if len(parts) > 1:
+                break
+        yield from (part.rstrip() for part in parts)
+
+    def _heading(self, text: bytes) -> tuple[Dialect | None, Heading | None]:
+        """Return the engine whose header the text begins with."""
+        for dialect in self.dialects:
+            heading = dialect.headers.read(text)
+            if heading is not None:
+                return dialect, heading
+        return None, None
+
+    def _has_header(self, text: bytes) -> bool:
+        """Tell whether text begins with an engine's header."""
+        return self._heading(text)[1] is not None
+
+    def _matchers(self) -> list[tuple[Matcher, Dialect | None]]:
+        """Return the rules to ask for a traceback's last line: the engines', then those for everything else."""
+        return [*((known.matcher, known) for known in self.dialects), (self._common, None)]

@@ -1,0 +1,128 @@
+"""Events go in, the next state comes out: the only way in which a state is made.
+
+No clock and no judgement: what the facts mean at a moment is said by `assess`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bringup.core import attempts, bars, channels, lines, samples
+from bringup.core.events import (
+    ActionStep,
+    Bar,
+    ChannelClosed,
+    Compiling,
+    Decoded,
+    Ending,
+    Event,
+    Fact,
+    Fault,
+    GpusSeen,
+    HostSeen,
+    HttpAnswered,
+    Launch,
+    LinesRead,
+    LinkChanged,
+    LogEvent,
+    LogMoved,
+    LogOpened,
+    PhaseBegan,
+    PhaseEnded,
+    PortSeen,
+    ProcessesSeen,
+    Reached,
+    Searching,
+    ServerFound,
+    ServerGone,
+    Warned,
+)
+from bringup.core.state import Attempt, State
+
+
+def reduce(state: State, event: Event) -> State:
+    """Return the state after an event; the same object where nothing changed."""
+    match event:
+        case Launch():
+            return attempts.launch(state, event)
+        case LogEvent():
+            return _log_event(state, event)
+        case LinesRead() | LogOpened() | LogMoved():
+            return _log_channel(state, event)
+        case ServerFound() | ServerGone() | Searching():
+            return _server(state, event)
+        case ProcessesSeen():
+            return samples.processes_seen(state, event)
+        case GpusSeen():
+            return channels.gpus_seen(state, event)
+        case _:
+            return _surroundings(state, event)
+
+
+def _log_event(state: State, event: LogEvent) -> State:
+    attempt = _line(lines.heard(state.attempt, event), event)
+    if attempt.began_at is None and event.at > 0:
+        attempt = replace(attempt, began_at=event.at)
+    return state if attempt is state.attempt else replace(state, attempt=attempt)
+
+
+def _line(attempt: Attempt, event: LogEvent) -> Attempt:
+    match event:
+        case PhaseBegan() | PhaseEnded():
+            return lines.phase_edge(attempt, event)
+        case Bar():
+            return bars.draw(attempt, event)
+        case Fact():
+            return lines.fact(attempt, event)
+        case Reached():
+            return lines.reached(attempt, event)
+        case Compiling():
+            return lines.compiling(attempt, event)
+        case Decoded():
+            return lines.decoded(attempt, event)
+        case Fault():
+            return lines.fault(attempt, event)
+        case Ending():
+            return lines.ending(attempt, event)
+        case Warned():
+            return lines.warned(attempt, event)
+        case _:
+            return attempt
+
+
+def _log_channel(state: State, event: LinesRead | LogOpened | LogMoved) -> State:
+    match event:
+        case LinesRead():
+            return channels.lines_read(state, event)
+        case LogOpened():
+            return channels.log_opened(state, event)
+        case LogMoved():
+            return channels.log_moved(state, event)
+
+
+def _server(state: State, event: ServerFound | ServerGone | Searching) -> State:
+    match event:
+        case ServerFound():
+            return attempts.server_found(state, event)
+        case ServerGone():
+            return attempts.server_gone(state, event)
+        case Searching():
+            return attempts.searching(state, event)
+
+
+def _surroundings(state: State, event: Event) -> State:
+    match event:
+        case HttpAnswered():
+            return channels.http_answered(state, event)
+        case PortSeen():
+            return channels.port_seen(state, event)
+        case HostSeen():
+            return channels.host_seen(state, event)
+        case ChannelClosed():
+            return channels.channel_closed(state, event)
+        case LinkChanged():
+            return channels.link_changed(state, event)
+        case ActionStep():
+            return channels.action_step(state, event)
+        case _:
+            return state

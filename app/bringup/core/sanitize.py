@@ -1,0 +1,46 @@
+"""Everything that comes from a watched host, made harmless for a terminal.
+
+A log line can carry escape sequences (titles, clipboard writes, cursor moves), C1 controls, text that runs backwards and
+letters of no width; a terminal obeys them wherever they are printed. Nothing remote is shown without passing here.
+"""
+
+from __future__ import annotations
+
+import re
+from unicodedata import category
+
+_ESCAPES = re.compile(
+    r"\x1b(?:"
+    r"\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
+    r"|[\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"  # OSC, DCS, SOS, PM, APC with their payload
+    r"|[ -/]+[0-~]"  # character sets
+    r"|[0-Z\\^-~]"  # two-byte sequences
+    r")"
+)
+_HOSTILE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+_MARK = "\ufffd"
+_TAB = 8
+
+
+def clean(data: bytes) -> str:
+    """Return one line of bytes as text that a terminal only prints; what cannot be shown becomes U+FFFD."""
+    return clean_text(data.decode("utf-8", "replace"))
+
+
+def clean_text(text: str) -> str:
+    """Return text that a terminal only prints: no escape, no control, nothing of zero width or reversed direction.
+
+    Tabs become blanks up to the next multiple of eight, line ends become blanks.
+    """
+    if text.isprintable():
+        return text
+    text = _ESCAPES.sub("", text)
+    text = text.replace("\r\n", " ").replace("\n", " ").replace("\r", " ").expandtabs(_TAB)
+    if text.isprintable():
+        return text
+    return "".join([letter if letter.isprintable() or _harmless(letter) else _MARK for letter in text])
+
+
+def _harmless(letter: str) -> bool:
+    """Tell whether a letter that Python calls unprintable only takes room, as a no-break space does."""
+    return category(letter) not in _HOSTILE

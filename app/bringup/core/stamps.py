@@ -1,0 +1,80 @@
+"""Times as logs write them, read into seconds since the epoch."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+_SHAPE = re.compile(
+    rb"(?:(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)[ T]"
+    rb"|(?P<month2>\d\d)-(?P<day2>\d\d) "
+    rb"|(?P<name>[A-Z][a-z]{2}) {1,2}(?P<day3>\d{1,2}) )?"
+    rb"(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)(?P<fraction>[.,]\d{1,9})?"
+    rb"(?P<zone>Z|[+-]\d\d:?\d\d)?$"
+)
+_MONTHS = (b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec")
+_NO_YEAR = 2000
+"""Stands in for a year that nothing tells: a leap year, so that 29 February can be read."""
+_DAY = 86400.0
+
+
+def is_complete(text: bytes) -> bool:
+    """Tell whether a stamp carries its date with the year, so that the same text always means the same moment."""
+    return text[:4].isdigit() and text[4:5] == b"-"
+
+
+def read_stamp(text: bytes, utc_offset: float, near: float | None = None) -> float | None:
+    """Return seconds since the epoch for a printed time, or None where it is no time.
+
+    Without a zone it is `utc_offset` seconds east of UTC. Without a year (vLLM, syslog) or a date (SGLang before 0.4)
+    the moment closest to `near` is meant.
+    """
+    found = _SHAPE.match(text.strip())
+    if found is None:
+        return None
+    offset = _zone(found["zone"], utc_offset)
+    around = datetime.fromtimestamp((near if near is not None else 0.0) + offset, UTC)
+    try:
+        if found["year"]:
+            return _moment(found, int(found["year"]), int(found["month"]), int(found["day"])) - offset
+        if found["month2"] or found["name"]:
+            return _closest_year(found, around if near is not None else None, offset)
+        seconds = _moment(found, around.year, around.month, around.day) - offset
+    except ValueError:
+        return None
+    return seconds if near is None else seconds + round((near - seconds) / _DAY) * _DAY
+
+
+def _zone(text: bytes | None, default: float) -> float:
+    """Return the offset of a printed zone in seconds east of UTC."""
+    if text is None:
+        return default
+    if text == b"Z":
+        return 0.0
+    digits = text[1:].replace(b":", b"")
+    seconds = int(digits[:2]) * 3600 + int(digits[2:]) * 60
+    return float(-seconds if text[:1] == b"-" else seconds)
+
+
+def _moment(found: re.Match[bytes], year: int, month: int, day: int) -> float:
+    """Return the time of day of `found` on a date, as if it were UTC; raises ValueError for impossible dates."""
+    whole = datetime(year, month, day, int(found["hour"]), int(found["minute"]), int(found["second"]), tzinfo=UTC)
+    fraction = found["fraction"]
+    return whole.timestamp() + (float(b"0." + fraction[1:]) if fraction else 0.0)
+
+
+def _closest_year(found: re.Match[bytes], around: datetime | None, offset: float) -> float:
+    """Return the moment of a date without a year that lies closest to `around`."""
+    month = int(found["month2"]) if found["month2"] else _MONTHS.index(found["name"]) + 1
+    day = int(found["day2"] or found["day3"])
+    if around is None:
+        return _moment(found, _NO_YEAR, month, day) - offset
+    choices: list[float] = []
+    for year in (around.year - 1, around.year, around.year + 1):
+        try:
+            choices.append(_moment(found, year, month, day))
+        except ValueError:
+            continue
+    if not choices:
+        raise ValueError(found[0])
+    return min(choices, key=lambda moment: abs(moment - around.timestamp())) - offset

@@ -1,0 +1,170 @@
+"""The verdict in one plain sentence: what it does, how far it is, who is last, how long still."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bringup.core.causes import Outcome
+from bringup.core.eta import Eta, current_bar
+from bringup.core.liveness import Liveness, stopped_names
+from bringup.core.phases import Position, Step, time_of
+from bringup.core.ranks import name_of
+from bringup.core.serving import Serving
+from bringup.core.state import State
+from bringup.core.verdict import Cause, RankView, StateName
+from bringup.core.words import CAUSES, doing, duration, left, names, while_doing
+
+_LONGEST = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """All that the sentence and the evidence are made of."""
+
+    state: State
+    name: StateName
+    where: Position
+    now: float
+    live: Liveness
+    serving: Serving
+    outcome: Outcome | None
+    ranks: tuple[RankView, ...]
+    eta: Eta | None
+
+
+def summarise(judged: Judged) -> str:
+    """Return the sentence for a judged state."""
+    match judged.name:
+        case "waiting":
+            seeks = judged.state.seeks
+            return f"Waiting for a server: {seeks}." if seeks else "Waiting: no server was started yet."
+        case "failed" | "stopped":
+            return _ended(judged)
+        case "ready":
+            return f"Ready{_on_port(judged.state)}{_after(judged)}."
+        case "degraded":
+            return f"Serving{_on_port(judged.state)}, but {'; '.join(judged.serving.troubles)}."
+        case "standby":
+            return "This worker node is up and waits; the head node decides whether the service is ready."
+        case "stalled":
+            return _stalled(judged)
+        case "unknown":
+            return "Nothing can be said: no channel of the host answers."
+        case _:
+            return _working(judged)
+
+
+def rank_names(judged: Judged, ranks: tuple[int, ...]) -> str:
+    """Return ranks by the names that the engine gives them."""
+    return names([name_of(judged.state.attempt, rank) for rank in ranks])
+
+
+def _on_port(state: State) -> str:
+    return f" on port {state.attempt.port}" if state.attempt.port is not None else ""
+
+
+def _after(judged: Judged) -> str:
+    began, since = judged.state.attempt.began_at, judged.serving.since
+    return f" after {duration(since - began)}" if began is not None and since is not None and since >= began else ""
+
+
+def _ended(judged: Judged) -> str:
+    cause = judged.outcome.cause if judged.outcome else None
+    place = while_doing(judged.where.phase, judged.where.role)
+    if judged.name == "stopped":
+        return _stopped(judged, cause, place)
+    if cause is None:
+        return f"Failed {place}."
+    what = CAUSES.get(cause.kind, cause.kind)
+    ranks = judged.outcome.failed_ranks if judged.outcome else ()
+    many = len(judged.ranks) > 1
+    who = f" on {rank_names(judged, ranks)}" if ranks and many else ""
+    if cause.kind == "killed" and ranks and many:
+        what, who = f"the process of {rank_names(judged, ranks)} was killed", ""
+    if cause.kind == "unknown" and cause.line:
+        what = cause.line[:_LONGEST]
+    elsewhere = " The cause lies elsewhere." if cause.secondary else ""
+    if cause.kind in ("warmup", "port-in-use"):
+        place = ""
+    return f"Failed: {f'{what}{who} {place}'.strip()}.{elsewhere}"
+
+
+def _stopped(judged: Judged, cause: Cause | None, place: str) -> str:
+    last = judged.state.attempt.endings[-1:]
+    draining = last and judged.state.gone_at is None and last[0].remaining
+    rest = f", {last[0].remaining} requests still run" if draining else ""
+    why = f": {cause.line.split('. ')[0].rstrip('.')}" if cause is not None and cause.line else ""
+    return f"Stopped {place}{why[:_LONGEST]}{rest}."
+
+
+def _stalled(judged: Judged) -> str:
+    live = judged.live
+    place = while_doing(judged.where.phase, judged.where.role)
+    if live.stopped:
+        verb = "is" if len(live.stopped) == 1 else "are"
+        return f"Stalled {place}: {stopped_names(live)} {verb} stopped (state T) and will not go on by itself."
+    step = judged.where.step
+    whom = f" {rank_names(judged, step.missing)} not done." if step and step.missing and step.done else ""
+    what = "the log has been silent" if live.blind else "nothing has moved on any channel"
+    return f"Stalled {place}: {what} for {duration(live.quiet or 0)}.{whom}"
+
+
+def _working(judged: Judged) -> str:
+    step = judged.where.step
+    text = doing(judged.where.phase, judged.where.role, step.part if step and not step.complete else "")
+    if judged.where.phase == "launch" and judged.state.attempt.logged:
+        text = "The arguments are read, the ranks are importing modules"
+    if judged.where.phase == "warmup" and time_of(judged.state.attempt, "http-up") is None:
+        text = "All ranks are up, the HTTP server starts next"
+    counted = _counts(judged, step) if step is not None and judged.where.phase not in ("warmup", "serving") else ""
+    still = f", {left(judged.eta.low, judged.eta.high)} left" if judged.eta is not None else ""
+    return f"{text}{counted}{still}.{_why_slow(judged)}"
+
+
+def _counts(judged: Judged, step: Step) -> str:
+    if step.complete:
+        who = " on every rank" if len(step.done) > 1 else ""
+        return f": done{who}, the next phase has not begun"
+    bar = current_bar(judged.state, judged.where)
+    drawn = f"{bar.done} of {bar.total}" if bar is not None and bar.part == step.part else ""
+    if len(step.expected) == 1:
+        return f", {drawn}" if drawn else ""
+    done = f"{len(step.done & step.expected)} of {len(step.expected)} ranks done"
+    if step.phase == "graphs":
+        return f", {drawn}" if drawn and not step.done else f": {done}"
+    last = _last(judged, step)
+    if last:
+        return f": {done}, {last}"
+    return f": {done}" + (
+        f", the bar of rank 0 at {drawn}" if drawn and not step.done and step.phase == "weights" else ""
+    )
+
+
+def _last(judged: Judged, step: Step) -> str:
+    """The rank that all wait for: by its maps, or because it is the only one left."""
+    inside = [view for view in judged.ranks if view.rank in step.missing]
+    mapped = [view for view in inside if view.source == "maps" and view.done is not None]
+    if mapped and len(mapped) == len(inside):
+        last = min(mapped, key=lambda view: (view.progress or 0.0, view.opened or 0.0))
+        at = round((last.opened or 0.0) * (last.total or 0)) if last.progress is None else last.done
+        name = name_of(judged.state.attempt, last.rank)
+        return f"{name} is the last at shard {at} of {last.total}"
+    if step.done and len(inside) <= 2:
+        verb = "is" if len(inside) == 1 else "are"
+        return f"{rank_names(judged, tuple(view.rank for view in inside))} {verb} still at it"
+    return ""
+
+
+def _why_slow(judged: Judged) -> str:
+    if judged.name != "slow":
+        return ""
+    late = tuple(view.rank for view in judged.ranks if view.straggler)
+    if late:
+        verb = "is" if len(late) == 1 else "are"
+        return f" Slow: {rank_names(judged, late)} {verb} far behind the others."
+    if judged.live.compilers or judged.state.attempt.compiling:
+        return " Slow: kernels are being compiled, which can take many minutes."
+    if judged.live.silent:
+        channel = "The log has" if judged.live.blind else "All channels have"
+        return f" {channel} been silent for {duration(judged.live.quiet or 0)}, which this phase can explain."
+    return " Slow: far below its own earlier rate."

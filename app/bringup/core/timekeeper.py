@@ -1,0 +1,69 @@
+"""Which moment a line belongs to: its own stamp, the transport's, the last one known, or its arrival."""
+
+from __future__ import annotations
+
+from bringup.core.stamps import read_stamp
+
+
+class Timekeeper:
+    """Follows the times of one log. Stamps are read only when somebody asks for the moment."""
+
+    def __init__(self, utc_offset: float) -> None:
+        self._offset = utc_offset
+        self._arrived: float | None = None
+        self._read = b""
+        self._moment: float | None = None
+        self._outer: float | None = None
+        """The transport's time of the line that showed `_moment`."""
+        self._printed = False
+        self.text = b""
+        """The newest line's own stamp, unread."""
+
+    def arrive(self, at: float | None) -> None:
+        """Begin a chunk that arrived at a time, or one that was in the file already."""
+        self._arrived = at
+        self._printed = False
+
+    def wrap(self, text: bytes, own: bytes) -> None:
+        """Take note of the transport's time of a line; `own` is the stamp under it, b"" for a line without one.
+
+        Only its distance from the last line with both is used: the two may be in different zones.
+        """
+        outer = read_stamp(text, self._offset, self._arrived or self._outer)
+        if outer is None:
+            return
+        if own:
+            self.text = own
+            self.moment()
+            self._outer = outer
+        elif self._outer is not None and self._moment is not None and outer > self._outer:
+            self.moment()
+            self._moment += outer - self._outer
+            self._outer = outer
+
+    def moment(self) -> float | None:
+        """Return the time of the newest line, or of the last one before it that had a time."""
+        if self.text:
+            if self.text != self._read:
+                read = read_stamp(self.text, self._offset, self._moment if self._arrived is None else self._arrived)
+                self._moment = self._moment if read is None else read
+                self._read = self.text
+            self._printed = True
+            self.text = b""
+        return self._moment
+
+    def place(self) -> tuple[float, float | None]:
+        """Return when an event of the newest line happened, and the line's own time."""
+        moment = self.moment()
+        if self._arrived is not None:
+            return self._arrived, moment
+        return (0.0 if moment is None else moment), moment
+
+    def printed(self) -> float | None:
+        """Return the last time printed within the chunk, None where none was."""
+        moment = self.moment()
+        return moment if self._printed else None
+
+    def now(self) -> float:
+        """Return the time of an event of the newest line."""
+        return self.place()[0]

@@ -1,0 +1,92 @@
+"""Tracebacks, which come as many lines without a header: whose they are, and which of their lines is the error."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from bringup.core.events import Labels
+from bringup.core.headers import Heading
+from bringup.core.rule import Rule
+
+TITLE = b"Traceback (most recent call last):"
+UNKNOWN = "unknown"
+"""Kind of an error that no rule knows."""
+_CHAIN = (b"During handling of the above exception", b"The above exception was the direct cause")
+_FRAME = b'  File "'
+_ERROR = re.compile(rb"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?::(?: .*)?)?$")
+"""`OSError: text`, `zmq.error.ZMQError: text`, `AssertionError`: the last line of a traceback."""
+_MODULE = re.compile(rb'^  File "[^"<]+", line \d+, in <module>')
+_ANNOUNCED_WITHIN = 8
+"""Lines between the line that announces a traceback and the traceback: a message can have several lines."""
+_MOST_EXTRAS = 64
+
+Line = Literal["frame", "error", "inside", "outside"]
+
+
+class Trace:
+    """One open traceback, with those it is chained to."""
+
+    __slots__ = ("_extras", "_frames", "known", "kind", "labels", "modules", "quiet")
+
+    def __init__(self, labels: Labels, *, kind: str = UNKNOWN, quiet: bool = False) -> None:
+        self.labels = labels
+        self.kind = kind
+        self.quiet = quiet
+        """The error ends a request or a message, not the server."""
+        self.known = False
+        """An earlier error of the chain is a known one: what follows is a consequence."""
+        self.modules = 0
+        """Modules that were being imported, outermost first, in the newest traceback of the chain."""
+        self._frames = 0
+        self._extras = 0
+
+    def take(self, text: bytes) -> Line:
+        """Say what the next line without a header is to this traceback."""
+        if text.startswith(_FRAME):
+            self._frames += 1
+            self.modules += _MODULE.match(text) is not None
+            return "frame"
+        if text[:1] in (b" ", b"\t"):
+            return "inside"
+        if text.startswith(TITLE):
+            self._frames = self.modules = self._extras = 0
+            return "inside"
+        if text.startswith(_CHAIN):
+            return "inside"
+        if self._frames and _ERROR.match(text):
+            self._frames = 0
+            return "error"
+        self._extras += 1
+        return "outside"
+
+    @property
+    def ended(self) -> bool:
+        """It has not been continued for so long that what comes is something else."""
+        return self._extras > _MOST_EXTRAS
+
+
+@dataclass(slots=True)
+class Voice:
+    """One writer of the log, as far as its lines can be told apart: an origin, or a process named before each line."""
+
+    heading: Heading | None = None
+    """Header of its last line, None when that line had none."""
+    trace: Trace | None = None
+    announced: Rule | None = None
+    announced_line: int = 0
+
+    def open(self, line: int, labels: Labels | None = None) -> Trace:
+        """Begin a traceback in this line; `labels` are those of a header in the same line.
+
+        A bare one belongs to the header directly above it; further down it is nobody's.
+        """
+        if labels is None:
+            labels = self.heading.labels if self.heading else ()
+        rule = self.announced if line - self.announced_line <= _ANNOUNCED_WITHIN else None
+        if rule is None:
+            self.trace = Trace(labels)
+        else:
+            self.trace = Trace(labels, kind=rule.kind, quiet=rule.traceback == "quiet")
+        return self.trace

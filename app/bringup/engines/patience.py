@@ -1,0 +1,65 @@
+"""The thresholds of judgement, read from patience.toml."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from importlib import resources
+from typing import Any
+
+from bringup.core.errors import UsageError
+from bringup.core.policy import Patience, Policy
+
+
+def load_policy(overlay: Mapping[str, Any] | None = None) -> Policy:
+    """Return the policy that ships with bringup, with the operator's own values over it.
+
+    `overlay` has the shape of patience.toml; a phase that it names may give some of the values only. Raises UsageError
+    where a value is not what it should be.
+    """
+    text = resources.files("bringup.engines").joinpath("patience.toml").read_text("utf-8")
+    return parse_policy(tomllib.loads(text), overlay or {})
+
+
+def parse_policy(table: Mapping[str, Any], overlay: Mapping[str, Any]) -> Policy:
+    """Return the policy of two tables, the second over the first."""
+    values = {**table, **overlay}
+    patience = _merged(table, overlay, "patience")
+    advice = _merged(table, overlay, "advice")
+    if "default" not in patience:
+        raise UsageError("The patience with phases that are not named is missing.", "Add a table [patience.default].")
+    return Policy(
+        patience={phase: _patience(phase, entry) for phase, entry in patience.items()},
+        accept_floor=_number(values, "accept_floor"),
+        accept_lines=int(_number(values, "accept_lines")),
+        stale_after=_number(values, "stale_after"),
+        busy_factor=_number(values, "busy_factor"),
+        compilers=tuple(str(name) for name in values.get("compilers", ())),
+        advice={str(kind): str(text) for kind, text in advice.items()},
+    )
+
+
+def _merged(table: Mapping[str, Any], overlay: Mapping[str, Any], key: str) -> dict[str, Any]:
+    merged: dict[str, Any] = {}
+    for source in (table, overlay):
+        for name, entry in source.get(key, {}).items():
+            old = merged.get(name)
+            merged[name] = {**old, **entry} if isinstance(old, dict) and isinstance(entry, dict) else entry
+    return merged
+
+
+def _patience(phase: str, entry: Mapping[str, Any]) -> Patience:
+    return Patience(
+        slow=_number(entry, "slow", phase),
+        stalled=_number(entry, "stalled", phase),
+        compiling=_number(entry, "compiling", phase),
+        blind=_number(entry, "blind", phase, 0.0),
+    )
+
+
+def _number(entry: Mapping[str, Any], key: str, phase: str = "", default: float | None = None) -> float:
+    value = entry.get(key, default)
+    if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+        where = f"[patience.{phase}]" if phase else "the thresholds"
+        raise UsageError(f"{key} in {where} is {value!r}.", "Give a number of seconds that is not negative.")
+    return float(value)

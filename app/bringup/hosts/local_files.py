@@ -1,0 +1,69 @@
+"""Files of this machine that stay open while they are followed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import stat
+
+from bringup.core.errors import ChannelRefused, Reason
+from bringup.hosts.base import FileLook
+
+HEAD = 64
+REASONS: tuple[tuple[type[OSError], Reason, str], ...] = (
+    (FileNotFoundError, "missing", "does not exist"),
+    (NotADirectoryError, "missing", "does not exist"),
+    (PermissionError, "denied", "may not be read by this user"),
+)
+
+
+class LocalFile:
+    """A file of this machine; paths are compared by inode."""
+
+    def __init__(self, path: str, handle: int) -> None:
+        self._path = path
+        self._handle = handle
+
+    @classmethod
+    async def open(cls, path: str) -> LocalFile:
+        """Open a regular file; in a thread, because its file system may be a network one."""
+        try:
+            # Without O_NONBLOCK, opening a pipe would wait for a writer.
+            handle = await asyncio.to_thread(os.open, path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        except OSError as exc:
+            raise _refused(path, exc) from exc
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            os.close(handle)
+            raise ChannelRefused(f"{path} is not a regular file.", reason="unsupported")
+        return cls(path, handle)
+
+    async def look(self, offset: int, size: int) -> FileLook:
+        """Look at the path, the handle, the bytes at `offset` and the head after them."""
+        try:
+            return await asyncio.to_thread(self._look, offset, size)
+        except OSError as exc:
+            raise _refused(self._path, exc) from exc
+
+    async def close(self) -> None:
+        """Close the handle; never raises."""
+        if self._handle >= 0:
+            os.close(self._handle)
+            self._handle = -1
+
+    def _look(self, offset: int, size: int) -> FileLook:
+        here = os.fstat(self._handle)
+        try:
+            there = os.stat(self._path)  # noqa: PTH116 - beside fstat
+        except OSError:
+            there = None
+        data = os.pread(self._handle, size, offset)
+        head = os.pread(self._handle, HEAD, 0)
+        same = there is not None and (there.st_dev, there.st_ino) == (here.st_dev, here.st_ino)
+        return FileLook(data, here.st_size, head, moved=not same, exists=there is not None)
+
+
+def _refused(path: str, exc: OSError) -> ChannelRefused:
+    for kind, reason, words in REASONS:
+        if isinstance(exc, kind):
+            return ChannelRefused(f"{path} {words}.", reason=reason)
+    return ChannelRefused(f"{path} cannot be read: {exc.strerror}.")

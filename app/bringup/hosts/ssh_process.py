@@ -1,0 +1,187 @@
+"""Commands over SSH: one that runs to its end, one whose output is read as it comes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+
+import asyncssh
+
+from bringup.core.errors import ChannelRefused
+from bringup.hosts.base import Completed, Stream
+from bringup.hosts.scripts import Output, guarded, marked, new_mark, remote_command
+from bringup.hosts.ssh_errors import NETWORK, channel_error, printable
+from bringup.hosts.ssh_line import Line
+
+Process = asyncssh.SSHClientProcess[bytes]
+CHUNK = 1 << 16
+STREAM_WINDOW = 4 << 20
+"""Bytes in flight of a stream: enough for 40 MB/s at a round trip of 100 ms."""
+STDERR_LIMIT = 1 << 16
+
+
+class Commands:
+    """Starts commands on a host, and ends every one that is still there at the end."""
+
+    def __init__(self, line: Line) -> None:
+        self._line = line
+        self._running: set[Process] = set()
+
+    async def start(self, script: str, *, window: int = 2 << 20) -> Process:
+        """Start a script; a cancelled start is ended as soon as the host has answered it."""
+        if self._line.is_lost:
+            raise self._line.loss()
+        starting = asyncio.ensure_future(
+            self._line.conn.create_process(remote_command(script), encoding=None, window=window)
+        )
+        try:
+            process: Process = await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            starting.add_done_callback(_end_late)
+            raise
+        except NETWORK as exc:
+            if self._line.is_lost or not isinstance(exc, asyncssh.ChannelOpenError):
+                raise self._line.loss() from exc
+            raise channel_error(exc, self._line.name, "start another command") from exc
+        self._running.add(process)
+        return process
+
+    def end(self, process: Process) -> None:
+        """End a command: SIGTERM to its process group, then its channel; waits for nothing."""
+        self._running.discard(process)
+        end(process)
+
+    async def run(self, script: str, *, stdin: bytes, timeout: float, limit: int) -> Completed:
+        """Run a script to its end."""
+        mark = new_mark()
+        out, err = Output(mark, limit), Output(mark, limit)
+        try:
+            async with asyncio.timeout(timeout):
+                process = await self.start(marked(script, mark))
+                try:
+                    await asyncio.gather(
+                        _feed(process, stdin),
+                        self._collect(process.stdout, out),
+                        self._collect(process.stderr, err),
+                    )
+                    status = await self.status(process)
+                finally:
+                    self.end(process)
+        except TimeoutError as exc:
+            raise ChannelRefused(
+                f"A command on {self._line.name} did not end within {timeout:g} s and was ended.",
+                "The host may be overloaded, or a program it calls (nvidia-smi, a network file system) hangs.",
+                reason="timeout",
+            ) from exc
+        self.check_begun(out, status)
+        return Completed(status, out.kept, err.kept)
+
+    @contextlib.asynccontextmanager
+    async def stream(self, script: str) -> AsyncIterator[Stream]:
+        """Run a guarded script and read its output as it comes."""
+        mark = new_mark()
+        process = await self.start(marked(guarded(script), mark), window=STREAM_WINDOW)
+        stream = SshStream(self, process, mark)
+        try:
+            yield stream
+        finally:
+            stream.stop()
+            self.end(process)
+
+    async def read(self, reader: asyncssh.SSHReader[bytes], size: int) -> bytes:
+        """Read from a command; an end that is the connection's raises ConnectionLost."""
+        try:
+            chunk = await reader.read(size)
+        except NETWORK as exc:
+            raise self._line.loss() from exc
+        if not chunk and self._line.is_lost:
+            raise self._line.loss()
+        return chunk
+
+    async def status(self, process: Process) -> int:
+        """Wait for the exit status; a signal counts as 128 and its number, as a shell has it."""
+        await process.wait_closed()
+        code = process.returncode
+        if code is None:
+            raise self._line.loss()
+        return code if code >= 0 else 128 - code
+
+    def check_begun(self, out: Output, status: int) -> None:
+        """Raise ChannelRefused when the login shell never came to run the script."""
+        if not out.begun:
+            raise ChannelRefused(
+                f"The login shell on {self._line.name} ran no command (exit status {status}): {printable(out.noise)}.",
+                "Is the account allowed to run commands? Look at its shell and its start files.",
+                reason="forbidden",
+            )
+
+    def close(self) -> None:
+        """End every command that still runs."""
+        for process in list(self._running):
+            self.end(process)
+
+    async def _collect(self, reader: asyncssh.SSHReader[bytes], output: Output) -> None:
+        while chunk := await self.read(reader, CHUNK):
+            output.keep(chunk)
+
+
+class SshStream:
+    """The output of a long-lived command; while nobody reads it, asyncssh, sshd and the command wait."""
+
+    def __init__(self, commands: Commands, process: Process, mark: bytes) -> None:
+        self._commands = commands
+        self._process = process
+        self._out = Output(mark, 0)
+        self._err = Output(mark, STDERR_LIMIT)
+        # Both outputs share one window: a full standard error would stop the stream.
+        self._errors = asyncio.ensure_future(commands._collect(process.stderr, self._err))
+
+    async def read(self, size: int = CHUNK) -> bytes:
+        """Return what is there, at most `size` bytes; b"" when the command has ended."""
+        while chunk := await self._commands.read(self._process.stdout, size):
+            data = self._out.take(chunk)
+            if data:
+                return data
+        return b""
+
+    async def status(self) -> Completed:
+        """Return the exit status and standard error after the end of the stream."""
+        while await self.read():
+            continue
+        status = await self._commands.status(self._process)
+        await asyncio.wait({self._errors})
+        self._commands.check_begun(self._out, status)
+        return Completed(status, b"", self._err.kept)
+
+    def stop(self) -> None:
+        """Stop collecting the standard error."""
+        self._errors.cancel()
+        self._errors.add_done_callback(_retrieve)
+
+
+async def _feed(process: Process, stdin: bytes) -> None:
+    # A command need not read what it is given: what becomes of it shows in its status, not here.
+    with contextlib.suppress(*NETWORK):
+        for start in range(0, len(stdin), CHUNK):
+            process.stdin.write(stdin[start : start + CHUNK])
+            await process.stdin.drain()
+        process.stdin.write_eof()
+
+
+def end(process: Process) -> None:
+    """Send SIGTERM and close the channel; what has already ended is left alone."""
+    # asyncssh raises OSError for a channel that is already closed.
+    with contextlib.suppress(*NETWORK):
+        process.terminate()
+    process.close()
+
+
+def _end_late(starting: asyncio.Future[Process]) -> None:
+    if not starting.cancelled() and starting.exception() is None:
+        end(starting.result())
+
+
+def _retrieve(task: asyncio.Future[None]) -> None:
+    if not task.cancelled():
+        task.exception()

@@ -1,0 +1,171 @@
+"""One watched host: connects, finds the server, runs its channels, reconnects; the screen's Console."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from bringup.core.assess import assess
+from bringup.core.errors import BringupError, ConnectionLost, Unreachable
+from bringup.core.events import LinkChanged, Server
+from bringup.core.state import State
+from bringup.core.verdict import Verdict
+from bringup.hosts.base import Host
+from bringup.session.actions import Actions
+from bringup.session.backoff import waits
+from bringup.session.clock import HostClock
+from bringup.session.console import StopPlan
+from bringup.session.finder import Finder
+from bringup.session.knowledge import Knowledge
+from bringup.session.logs import Logs
+from bringup.session.picture import Picture
+from bringup.session.target import Target
+
+Connect = Callable[[], Awaitable[Host]]
+
+
+class Session:
+    """Watches one target over one connection at a time; implements `session.console.Console`."""
+
+    def __init__(self, connect: Connect, target: Target, knowledge: Knowledge, clock: HostClock | None = None) -> None:
+        self._connect = connect
+        self._knowledge = knowledge
+        self._clock = clock or HostClock()
+        self._picture = Picture(target.name)
+        self._logs = Logs(self._picture, knowledge, self._clock)
+        self._target = target
+        self._host: Host | None = None
+        self._finder = Finder(target, knowledge, self._picture, self._clock, self._logs)
+        self._actions = Actions(self._picture, self._clock)
+        self._task: asyncio.Task[None] | None = None
+
+    async def open(self) -> None:
+        """Connect and begin to watch; raises Unreachable or UsageError when there is no way in."""
+        self._tell_link("connecting")
+        self._host = await self._connect()
+        self._tell_link("up")
+        self._task = asyncio.create_task(self._supervise(self._host), name="watch")
+
+    async def close(self) -> None:
+        """Stop watching and end the connection; the server is not touched."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        if self._host is not None:
+            await self._host.close()
+
+    async def wait(self) -> None:
+        """Return, or raise what went wrong, when the watch ends by itself."""
+        if self._task is not None:
+            await self._task
+
+    # --- what a screen asks ---
+
+    @property
+    def rev(self) -> int:
+        """Grows with every change of state or log."""
+        return self._picture.rev
+
+    @property
+    def state(self) -> State:
+        """The newest state."""
+        return self._picture.state
+
+    @property
+    def read_only(self) -> bool:
+        """Actions on the server are turned off."""
+        return self._target.read_only
+
+    def now(self) -> float:
+        """Epoch seconds on the watched host's clock."""
+        return self._clock.now()
+
+    def verdict(self) -> Verdict:
+        """Judge the state now."""
+        return assess(self._picture.state, self._clock.now(), self._knowledge.policy)
+
+    def take_lines(self) -> list[bytes]:
+        """Return the log lines since the last call."""
+        return self._picture.take_lines()
+
+    def open_line(self) -> bytes:
+        """Return the bar that is being drawn."""
+        return self._logs.open_line()
+
+    async def plan(self) -> StopPlan:
+        """Look again at what a stop would touch."""
+        return await self._actions.plan(self._reach(), self._picture.state)
+
+    async def stop(self, plan: StopPlan, signal: str = "TERM") -> None:
+        """Stop the server as planned."""
+        await self._actions.stop(self._reach(), plan, signal)
+
+    async def restart(self, plan: StopPlan) -> None:
+        """Stop the server and launch it again."""
+        started = await self._actions.restart(self._reach(), plan)
+        self._finder.expect(started)
+
+    def choose(self, server: Server) -> None:
+        """Watch another server."""
+        self._finder.pick(server)
+
+    # --- the supervisor ---
+
+    def _reach(self) -> Host:
+        if self._host is None or self._picture.state.link.status != "up":
+            raise ConnectionLost(
+                f"There is no connection to {self._target.name} now.", "Wait until it is back; nothing was done."
+            )
+        return self._host
+
+    async def _supervise(self, host: Host) -> None:
+        while True:
+            why = await self._watch(host)
+            self._tell_link("lost", why)
+            await host.close()
+            host = await self._reconnect(why)
+            self._host = host
+            self._tell_link("up")
+
+    async def _watch(self, host: Host) -> str:
+        """Run all channels until the connection ends; return why it did."""
+        search = asyncio.create_task(self._finder.run(host), name="search")
+        closed = asyncio.create_task(host.closed(), name="closed")
+        try:
+            await asyncio.wait((search, closed), return_when=asyncio.FIRST_COMPLETED)
+            if closed.done():
+                return closed.result()
+            return _reason(search)
+        finally:
+            for task in (search, closed):
+                task.cancel()
+            await asyncio.gather(search, closed, return_exceptions=True)
+
+    async def _reconnect(self, why: str) -> Host:
+        for wait in waits():
+            await asyncio.sleep(wait)
+            self._tell_link("connecting", why)
+            try:
+                return await self._connect()
+            except Unreachable as error:
+                why = str(error)
+                self._tell_link("lost", why)
+        raise AssertionError("waits() never ends")
+
+    def _tell_link(self, status: str, why: str = "") -> None:
+        self._picture.apply([LinkChanged(at=self._clock.now(), status=status, why=why)])  # type: ignore[arg-type]
+
+
+def _reason(task: asyncio.Task[None]) -> str:
+    """Why a search that should run for ever has ended; anything but a lost connection is raised."""
+    error = task.exception()
+    if isinstance(error, BaseExceptionGroup):
+        lost, rest = error.split(ConnectionLost)
+        if rest is not None:
+            raise rest
+        error = lost.exceptions[0] if lost is not None else None
+    if isinstance(error, ConnectionLost):
+        return str(error)
+    if error is not None:
+        raise error
+    raise BringupError("The search for a server ended by itself.", "This is a defect of bringup; please report it.")

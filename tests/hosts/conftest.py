@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from sshd import Sshd
+from sshd import bare_sshd as bare_sshd
+from sshd import real_sshd as real_sshd
+
+from bringup.hosts.base import Host
+from bringup.hosts.local import LocalHost
+from bringup.hosts.ssh import SshHost
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test sees the keys, the agent or the home of whoever runs it."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
+
+
+@pytest.fixture(params=["sftp", "shell", "local"])
+async def host(request: pytest.FixtureRequest) -> AsyncIterator[Host]:
+    """The same contract over SSH with SFTP, over SSH with a shell that prints and nothing else, and on this machine."""
+    made: Host
+    if request.param == "local":
+        made = LocalHost()
+    else:
+        server: Sshd = request.getfixturevalue("real_sshd" if request.param == "sftp" else "bare_sshd")
+        made = await SshHost.login("box", options=server.options())
+    yield made
+    await made.close()
+
+
+@pytest.fixture
+async def ssh_host(real_sshd: Sshd) -> AsyncIterator[SshHost]:
+    host = await SshHost.login("box", options=real_sshd.options())
+    yield host
+    await host.close()

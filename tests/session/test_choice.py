@@ -1,0 +1,30 @@
+"""Which server is watched."""
+
+from __future__ import annotations
+
+from bringup.core.events import Server
+from bringup.session.choice import choose
+
+
+def server(pid: int, start: int = 1) -> Server:
+    return Server(pid=pid, start=start, engine="sglang", argv=("python3", "-m", "sglang.launch_server"))
+
+
+def test_the_newest_is_watched_first() -> None:
+    assert choose([server(9), server(5)], None, None) == server(9)
+
+
+def test_a_watched_server_keeps_the_screen_while_it_lives() -> None:
+    assert choose([server(9), server(5)], server(5), None) == server(5)
+
+
+def test_the_operators_pick_wins() -> None:
+    assert choose([server(9), server(5), server(3)], server(5), (3, 1)) == server(3)
+
+
+def test_the_same_pid_with_another_start_time_is_another_server() -> None:
+    assert choose([server(9), server(5, start=2)], server(5, start=1), None) == server(9)
+
+
+def test_nothing_found_is_nothing_chosen() -> None:
+    assert choose([], server(5), None) is None

@@ -1,0 +1,178 @@
+"""A real OpenSSH server on a high loopback port, with throwaway keys; works as root and as anybody else.
+
+Import the fixtures where they are needed: `from sshd import real_sshd as real_sshd`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import getpass
+import os
+import re
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import asyncssh
+import pytest
+
+from bringup.hosts.ssh import SshOptions
+
+PROGRAM = Path("/usr/sbin/sshd")
+SFTP = "Subsystem sftp internal-sftp"
+START_TIMEOUT = 10.0
+
+
+@dataclass(frozen=True)
+class Sshd:
+    """A running server, and what a client needs to log in to it."""
+
+    folder: Path
+    port: int
+    pid: int
+    host_key: str
+    """Algorithm and base64 of the host's public key."""
+    client_key: Path
+
+    @property
+    def home(self) -> Path:
+        """The home folder of whoever logs in: a login shell finds its start files here."""
+        return self.folder / "home"
+
+    @property
+    def known_line(self) -> str:
+        return f"[127.0.0.1]:{self.port} {self.host_key}\n"
+
+    def options(self, **changes: object) -> SshOptions:
+        """Options for a login that must work, with changes."""
+        given = {
+            "host": "127.0.0.1",
+            "port": self.port,
+            "username": getpass.getuser(),
+            "client_keys": (self.client_key,),
+            "known_hosts": self.known_line.encode(),
+        }
+        return SshOptions(**{**given, **changes})  # type: ignore[arg-type]
+
+    def block(self, name: str, known_hosts: Path, *more: str) -> str:
+        """A Host block of an ssh configuration that logs in here."""
+        lines = [
+            f"HostName 127.0.0.1 # trailing comment\nPort {self.port}\nUser {getpass.getuser()}",
+            f"IdentityFile {self.client_key}\nIdentityAgent none",
+            f"UserKnownHostsFile {known_hosts}\nGlobalKnownHostsFile none",
+            *more,
+        ]
+        return f"Host {name}\n" + "\n".join(lines) + "\n"
+
+    def sessions(self) -> list[int]:
+        """Process numbers of the connections."""
+        return [int(pid) for pid in Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()]
+
+    def cut(self) -> None:
+        """End all connections without a goodbye."""
+        for pid in self.sessions():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def free_port() -> int:
+    """Return a port on which nobody listens at this moment."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def write_key(path: Path, passphrase: str | None = None) -> asyncssh.SSHKey:
+    """Make a private key file."""
+    key = asyncssh.generate_private_key("ssh-ed25519", comment=path.name)
+    key.write_private_key(path, passphrase=passphrase)
+    path.chmod(0o600)
+    return key
+
+
+@contextlib.contextmanager
+def start_sshd(folder: Path, *more: str) -> Iterator[Sshd]:
+    """Run a server in `folder` with further configuration lines."""
+    if not PROGRAM.exists():
+        if os.environ.get("CI") == "true":
+            pytest.fail(f"{PROGRAM} is not installed, and CI must run these tests")
+        pytest.skip(f"{PROGRAM} is not installed")
+    if os.getuid() == 0:
+        Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
+    (folder / "home").mkdir(parents=True)
+    host_key, client_key = write_key(folder / "host_key"), write_key(folder / "client_key")
+    client_key.write_public_key(folder / "authorized_keys")
+    port = free_port()
+    config = folder / "sshd_config"
+    config.write_text("\n".join([*_base(folder, port), *more]) + "\n")
+    log = folder / "sshd.log"
+    process = subprocess.Popen([PROGRAM, "-D", "-f", config, "-E", log], stdin=subprocess.DEVNULL)
+    try:
+        _wait_for(port, process, log)
+        public = " ".join(host_key.export_public_key().decode().split()[:2])
+        yield Sshd(folder, port, process.pid, public, folder / "client_key")
+    finally:
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        sessions = children.read_text().split() if children.exists() else []
+        process.terminate()
+        process.wait(10)
+        for pid in sessions:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(pid), signal.SIGTERM)
+
+
+def _base(folder: Path, port: int) -> list[str]:
+    lines = [
+        f"ListenAddress 127.0.0.1:{port}",
+        f"HostKey {folder / 'host_key'}",
+        f"AuthorizedKeysFile {folder / 'authorized_keys'}",
+        f"SetEnv HOME={folder / 'home'}",
+        "PidFile none",
+        "StrictModes no",
+        "UsePAM no",
+        "PermitRootLogin yes",
+        "PasswordAuthentication no",
+        "KbdInteractiveAuthentication no",
+        "MaxStartups 100",
+    ]
+    if _version() >= (9, 8):
+        # Refused logins would shut this address out for the tests that follow.
+        lines.append("PerSourcePenalties no")
+    return lines
+
+
+def _version() -> tuple[int, int]:
+    # Older servers do not know -V, and name their version in the complaint about it.
+    said = subprocess.run([PROGRAM, "-V"], capture_output=True, text=True, check=False).stderr
+    found = re.search(r"OpenSSH_(\d+)\.(\d+)", said)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+def _wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + START_TIMEOUT
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            break
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return
+        time.sleep(0.02)
+    pytest.fail(f"sshd did not start: {log.read_text() if log.exists() else 'no log'}")
+
+
+@pytest.fixture(scope="session")
+def real_sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sshd]:
+    """A server with SFTP and forwarding."""
+    with start_sshd(tmp_path_factory.mktemp("sshd") / "server", SFTP) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def bare_sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sshd]:
+    """A server without SFTP, without forwarding, and with a login shell that prints."""
+    with start_sshd(tmp_path_factory.mktemp("sshd") / "bare", "AllowTcpForwarding no") as server:
+        (server.home / ".bashrc").write_text("echo welcome to this machine\necho watch out >&2\n")
+        yield server
