@@ -24,7 +24,7 @@ async def login(host: DemoHost, **other: object) -> AsyncIterator[asyncssh.SSHCl
     options: dict[str, object] = {
         "username": host.username,
         "client_keys": [host.client_key],
-        "known_hosts": asyncssh.import_known_hosts(host.known_hosts),
+        "known_hosts": asyncssh.import_known_hosts(host.known_hosts.decode()),
         "config": [],
         "agent_path": None,
         "encoding": None,

@@ -26,16 +26,15 @@ def serving_log(size: int) -> bytes:
     """Return a log of a server under load: decode, prefill and access lines of eight data-parallel ranks."""
     random_source = random.Random(7)
     lines = ["[2026-03-02 09:14:14] server_args={'model_path': '/models/m', 'tp_size': 8, 'dp_size': 8, 'port': 30000}\n"]
-    written, second = 0, 0
+    written = second = 0
     while written < size:
-        stamp = f"2026-03-02 {9 + second // 3600 % 14:02}:{second // 60 % 60:02}:{second % 60:02}"
+        stamp = f"2026-03-02 {second // 3600 % 24:02}:{second // 60 % 60:02}:{second % 60:02}"
+        begun = len(lines)
         for rank in range(8):
             lines.append(decode_line(random_source, stamp, rank))
-            for _ in range(random_source.randrange(4)):
-                lines.append(prefill_line(random_source, stamp, rank))
-        for _ in range(random_source.randrange(12, 40)):
-            lines.append(access_line(random_source, stamp))
-        written = written + sum(map(len, lines[-60:]))
+            lines.extend(prefill_line(random_source, stamp, rank) for _ in range(random_source.randrange(4)))
+        lines.extend(access_line(random_source, stamp) for _ in range(random_source.randrange(8, 24)))
+        written += sum(map(len, lines[begun:]))
         second += 1
     return "".join(lines).encode()[:size]
 
@@ -51,7 +50,8 @@ def decode_line(source: random.Random, stamp: str, rank: int) -> str:
 def prefill_line(source: random.Random, stamp: str, rank: int) -> str:
     return (
         f"[{stamp} DP{rank} TP{rank}] Prefill batch, #new-seq: {source.randrange(9)}, #new-token: {source.randrange(8192)},"
-        f" #cached-token: 128, token usage: 0.13, #running-req: 12, #queue-req: 0\n"
+        f" #cached-token: 128, token usage: 0.13, #running-req: 12, #queue-req: 0, #pending-token: 0, cuda graph: True,"
+        f" input throughput (token/s): {source.randrange(9000)}.64\n"
     )
 
 

@@ -3,6 +3,8 @@ from timeline import START, Timeline, loading, serving
 
 from bringup.core.events import (
     Compiling,
+    Gpu,
+    GpusSeen,
     LinkChanged,
     Searching,
     Server,
@@ -239,3 +241,17 @@ def test_a_lost_connection_is_not_a_stall():
     verdict = line.verdict(5000)
     assert verdict.state == "starting"
     assert verdict.stale_s == 5000
+
+
+def test_a_rank_that_waits_for_storage_without_end_is_in_trouble():
+    line = loading(2).spawn(2).wait(10).change(1, state="D").fault_in(0).sample()
+    assert line.verdict().ranks[1].trouble == ""
+    line.wait(40).fault_in(0).sample()
+    assert line.verdict().ranks[1].trouble == "uninterruptible"
+
+
+def test_full_gpus_at_low_power_are_evidence_of_waiting():
+    line = loading(2).spawn(2).wait(400).sample()
+    gpu = Gpu(index=0, used=1, utilization=100, power=120.0, power_limit=700.0)
+    line.add(GpusSeen(at=line.now, gpus=(gpu,), apps=()))
+    assert any("low power" in text for text in line.verdict().evidence)

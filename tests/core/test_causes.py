@@ -136,3 +136,18 @@ def test_a_second_attempt_is_not_coloured_by_the_first():
 @pytest.mark.parametrize("kind", sorted(CAUSES))
 def test_every_kind_has_advice(kind):
     assert len(Timeline().policy.advice[kind]) > 30
+
+
+def test_a_graceful_shutdown_is_a_stop_even_if_the_signal_was_not_seen():
+    line = serving(2).spawn(2).wait(1).ending("shutdown").ending("tree-killed").wait(1).kill(0).sample()
+    assert line.verdict().state == "stopped"
+    line.wait(5).kill(1).kill(None).sample()
+    assert line.verdict().state == "stopped"
+
+
+def test_the_killing_of_the_tree_alone_says_nothing():
+    assert serving(1).ending("tree-killed").verdict().state == "ready"
+
+
+def test_a_failed_child_before_a_sigterm_stays_a_failure():
+    assert serving(1).ending("child-failed").ending("sigterm").verdict().state == "failed"

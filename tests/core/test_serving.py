@@ -74,3 +74,24 @@ def test_without_a_log_http_on_the_own_port_is_ready_and_the_gap_is_named():
     verdict = line.sample().verdict()
     assert verdict.state == "ready"
     assert any("the log (stdout goes to /dev/null)" in text for text in verdict.evidence)
+
+
+def test_a_server_that_says_503_after_its_own_ready_line_is_not_ready_yet():
+    line = serving(1)
+    line.add(HttpAnswered(at=line.now + 1, path="/health", status=503))
+    assert line.verdict(2).state == "ready"
+    line.add(HttpAnswered(at=line.now + 9, path="/health", status=503))
+    verdict = line.verdict(10)
+    assert verdict.state == "starting"
+    assert verdict.summary == "The ready line came, but /health still answers HTTP 503."
+    assert line.verdict(500).state == "degraded"
+    line.add(HttpAnswered(at=line.now + 12, path="/health", status=200))
+    assert line.verdict(13).state == "ready"
+
+
+def test_a_probe_that_cannot_connect_does_not_contradict():
+    line = serving(1)
+    line.add(HttpAnswered(at=line.now + 60, path="/health", error="refused"))
+    verdict = line.verdict(61)
+    assert verdict.state == "ready"
+    assert "http: /health answers refused" in verdict.evidence

@@ -15,13 +15,13 @@ from bringup.core.errors import UsageError
 from bringup.demo.host import DemoHost
 
 pytestmark = needs_linux
-SPEED = 25
+SPEED = 40
 OPEN = """
 import asyncio
 from bringup.demo.host import DemoHost
 
 async def main():
-    async with DemoHost(speed=1) as host:
+    async with DemoHost(speed=4) as host:
         print(host.within, host.home.root, flush=True)
         await asyncio.sleep(600)
 
@@ -46,7 +46,7 @@ async def test_sigterm_drains_ends_all_and_frees_the_gpus() -> None:
 
 async def test_a_restart_with_setsid_stays_below_the_host_and_appends_to_the_log() -> None:
     """Argv, environment and folder are repeated from /proc, as a console does it."""
-    async with DemoHost(speed=SPEED) as host:
+    async with DemoHost(speed=30) as host:
         async with login(host) as conn:
             await said(host, "Load weight begin")
             [launcher] = launchers(host)
@@ -66,7 +66,7 @@ async def test_a_restart_with_setsid_stays_below_the_host_and_appends_to_the_log
 
 
 async def test_a_rank_killed_while_loading_ends_the_start() -> None:
-    async with DemoHost(speed=SPEED) as host:
+    async with DemoHost(speed=15) as host:
         await said(host, "Load weight begin")
         await eventually(lambda: 3 in ranks(host), PATIENCE)
         os.kill(ranks(host)[3], signal.SIGKILL)
@@ -90,7 +90,7 @@ async def test_a_rank_killed_while_serving_ends_the_server_without_being_named()
 
 
 async def test_a_launcher_that_is_killed_takes_its_ranks_along() -> None:
-    async with DemoHost(speed=SPEED) as host:
+    async with DemoHost(speed=15) as host:
         await said(host, "Load weight begin")
         [launcher] = launchers(host)
         os.kill(launcher, signal.SIGKILL)
@@ -120,6 +120,15 @@ async def test_a_stalled_rank_is_stopped_and_goes_on_when_it_is_told_to() -> Non
         os.kill(ranks(host)[3], signal.SIGCONT)
         await said(host, "TP3] Load weight end")
         await said(host, "fired up and ready to roll!")
+
+
+async def test_a_dead_draft_shows_in_the_accept_length_only() -> None:
+    async with DemoHost("dead-draft", speed=SPEED) as host:
+        await said(host, "accept len: ")
+        log = host.home.log.read_text()
+    assert "accept len: 1.00, accept rate: 0.00, cuda graph: True" in log
+    assert "fired up and ready to roll!" in log
+    assert "not found in params_dict" not in log
 
 
 async def test_a_taken_port_hangs_with_the_gpus_full() -> None:

@@ -14,7 +14,15 @@ from bringup.core.ranks import expected_ranks, name_of
 from bringup.core.state import Attempt, EndingLine, FaultLine, State
 from bringup.core.verdict import Cause, StateName
 
-_STOPS = ("sigterm", "sigint")
+_ENDS = ("child-failed", "sigterm", "sigint", "draining", "shutdown")
+"""Endings that say why; the first of them counts. The killing of the tree follows all of them."""
+_FAILURES = ("child-failed",)
+_SAID = {
+    "sigterm": "SIGTERM received",
+    "sigint": "SIGINT received",
+    "draining": "the server was asked to end and drains",
+    "shutdown": "the HTTP server was shut down",
+}
 _TOGETHER = 0.9
 """Seconds between two disappearances below which a sample cannot tell which came first."""
 
@@ -61,11 +69,11 @@ def outcome(state: State, policy: Policy) -> Outcome | None:
     """Return how the attempt ended, or None while it has not."""
     attempt = state.attempt
     root = root_line(attempt)
-    stop = next((line for line in attempt.endings if line.how in _STOPS), None)
+    stop = next((line for line in attempt.endings if line.how in _ENDS), None)
     if root is not None and not root.secondary and not root.after_kill:
         return _failed(attempt, root, policy)
     lost = lost_ranks(state)
-    if stop is not None and not (lost and _first_gone(state) < stop.at - _TOGETHER):
+    if stop is not None and stop.how not in _FAILURES and not (lost and _first_gone(state) < stop.at - _TOGETHER):
         return _stopped(stop, policy)
     if _stopped_by_operator(state):
         return Outcome("stopped", _cause("killed", "stopped by the operator", None, None, policy))
@@ -76,7 +84,9 @@ def outcome(state: State, policy: Policy) -> Outcome | None:
     if state.gone_at is not None:
         return Outcome("stopped", _cause("killed", "the launcher ended without an error line", None, None, policy))
     if _gave_up(attempt):
-        return Outcome("failed", _cause("unknown", "the server killed its own processes", None, None, policy))
+        return Outcome(
+            "failed", _cause("unknown", "a child process failed without a line of its own", None, None, policy)
+        )
     return None
 
 
@@ -117,7 +127,7 @@ def failed_ranks(attempt: Attempt) -> tuple[int, ...]:
 def _is_over(state: State) -> bool:
     """The server has ended or says that it does; or ranks are gone before it ever served."""
     attempt = state.attempt
-    if state.gone_at is not None or any(line.how not in _STOPS for line in attempt.endings):
+    if state.gone_at is not None or _gave_up(attempt):
         return True
     served = any(name == "ready" for name, _ in attempt.reached)
     early = [line for line in attempt.faults if not line.after_kill]
@@ -136,7 +146,7 @@ def _all_secondary_ends(attempt: Attempt, early: list[FaultLine]) -> bool:
 
 
 def _gave_up(attempt: Attempt) -> bool:
-    return any(line.how in ("child-failed", "tree-killed") for line in attempt.endings)
+    return any(line.how in _FAILURES for line in attempt.endings)
 
 
 def _stopped_by_operator(state: State) -> bool:
@@ -169,7 +179,7 @@ def _silent_rank(attempt: Attempt) -> tuple[int, ...]:
 
 
 def _stopped(stop: EndingLine, policy: Policy) -> Outcome:
-    text = stop.text or ("SIGINT received" if stop.how == "sigint" else "SIGTERM received")
+    text = stop.text or _SAID.get(stop.how, stop.how)
     return Outcome("stopped", _cause("killed", text, stop.line, None, policy))
 
 

@@ -97,15 +97,16 @@ class Decoder:
         out in one piece because a log is read only as fast as this loop turns.
         """
         reader = self._reader
-        matcher, headers = reader.dialects[0].matcher, reader.dialects[0].headers
+        dialect = reader.dialects[0]
+        matcher, headers = dialect.matcher, dialect.headers
         stamps, tails, close, width = headers.stamps, headers.tails, headers.close, len(headers.close)
         line, reach, aside, last = reader.line, headers.reach, bool(reader.origin), None
         for piece in pieces[index:] if index else pieces:
             record = piece.rstrip()
             end = record.find(close, reach, _LONGEST_HEADER) + width
-            stamp = stamps.get(record[:reach])
+            stamp = stamps.get(record[:reach]) or headers.stamp(record[:reach])
             heading = tails.get(record[reach:end])
-            if stamp is None or heading is None or aside:
+            if heading is None or not stamp or aside:
                 reader.go_to(line, last)
                 reader.record(record)
                 reach, aside, last = headers.reach, True, None
@@ -123,7 +124,7 @@ class Decoder:
                 reader.heard.add(heading.labels)
                 if found is None or (rule.speaks and rule.name not in reader.spent):
                     reader.go_to(line, last)
-                    reader.message(record, end, found, reader.voice, reader.dialects[0])
+                    reader.message(record, end, found, reader.voice, dialect)
             if piece[-1] == _NEWLINE:
                 line += 1
                 if aside:

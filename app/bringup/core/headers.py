@@ -13,6 +13,8 @@ from bringup.core.events import Labels
 _LONGEST = 256
 """No header is longer; a line without one is not searched further."""
 _MOST_KNOWN = 4096
+_DIGITS = bytes(ord("0") if chr(byte).isdigit() and byte < 128 else byte for byte in range(256))
+"""Makes texts alike that differ only in their digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +47,8 @@ class Heading:
 class Headers:
     """The headers of an engine; the same beginning (same second, same rank) is read once.
 
-    A header that was read once teaches two halves: `stamps`, the text up to the end of its time, and `tails`, the text
-    from there to its end. A line made of a known stamp and a known tail needs no pattern.
+    A header that was read once teaches two halves: the shape of the text up to the end of its time, and `tails`, the
+    text from there to its end. A line that begins with such a time and goes on with a known tail needs no pattern.
     """
 
     def __init__(self, headers: Iterable[Header]) -> None:
@@ -56,7 +58,10 @@ class Headers:
         self.close = next((header.close for header in self._headers if header.record), b"] ")
         self.reach = 0
         """Where the stamp of the first header ended; the halves are of headers that end theirs there."""
+        self._shape = b""
+        self._lead = 0
         self.stamps: dict[bytes, bytes] = {}
+        """Text up to the end of the time → the time, of the newest times."""
         self.tails: dict[bytes, Heading] = {}
 
     def read(self, record: bytes) -> Heading | None:
@@ -73,6 +78,15 @@ class Headers:
                 return heading
         return None
 
+    def stamp(self, start: bytes) -> bytes:
+        """Return the time at the end of a line's first `reach` bytes, b"" where they do not look like those learnt."""
+        if not self.reach or start.translate(_DIGITS) != self._shape:
+            return b""
+        if len(self.stamps) >= _MOST_KNOWN:
+            self.stamps.clear()
+        stamp = self.stamps[start] = start[self._lead :]
+        return stamp
+
     def _learn(self, header: Header, text: bytes) -> Heading | None:
         """Match one grammar against the text up to its end, and remember it."""
         found = header.pattern.fullmatch(text)
@@ -84,15 +98,14 @@ class Headers:
         heading = Heading(labels, stamp, len(text), header.record, b"" if header.record else text)
         if len(self._known) >= _MOST_KNOWN:
             self._known.clear()
-            self.stamps.clear()
             self.tails.clear()
         self._known[text] = heading
         if stamp and header.record and header.close == self.close:
-            reach = found.end("stamp")
-            self.reach = self.reach or reach
-            if reach == self.reach:
-                self.stamps[text[:reach]] = stamp
-                self.tails[text[reach:]] = heading
+            if not self.reach:
+                self._lead, self.reach = found.span("stamp")
+                self._shape = text[: self.reach].translate(_DIGITS)
+            if self.stamp(text[: self.reach]) == stamp:
+                self.tails[text[self.reach :]] = heading
         return heading
 
     def parts(self, text: bytes) -> list[bytes]:

@@ -97,8 +97,10 @@ class Reader:
         if found is None:
             self.unknown += 1
         else:
-            self._emit(found, labels, dialect)
-            self._announce(found[0], voice)
+            self.emit(found, labels, dialect)
+            if not found[0].traceback:
+                return
+            voice.announce(found[0], self.line)
         if text.endswith(TITLE):
             voice.open(self.line, labels)
 
@@ -124,8 +126,9 @@ class Reader:
     def _found_bare(self, found: Found, voice: Voice, dialect: Dialect | None) -> None:
         """Act on a rule for a line without a header; it is the rank's whose traceback is open, else nobody's."""
         labels = voice.trace.labels if voice.trace else self._prefix_labels(voice)
-        self._emit(found, labels, dialect)
-        self._announce(found[0], voice)
+        self.emit(found, labels, dialect)
+        if found[0].traceback:
+            voice.announce(found[0], self.line)
         if voice.trace is None:
             self._leave(voice)
 
@@ -156,10 +159,10 @@ class Reader:
     def _known_error(self, found: Found, trace: Trace, dialect: Dialect | None) -> None:
         """Emit the event of a traceback's last line; a known error makes those chained to it consequences."""
         is_fault = found[0].event is Fault
-        self._emit(found, trace.labels, dialect, {"secondary": True} if is_fault and trace.known else None)
+        self.emit(found, trace.labels, dialect, {"secondary": True} if is_fault and trace.known else None)
         trace.known = trace.known or (is_fault and not found[0].fixed.get("secondary"))
 
-    def _emit(
+    def emit(
         self, found: Found, labels: Labels, dialect: Dialect | None, more: dict[str, Any] | None = None
     ) -> None:
         """Append the event of a rule, unless the rule has none or has spoken often enough in this launch."""
@@ -176,9 +179,8 @@ class Reader:
         if rule.names_rank:
             labels = rule.labels(match, labels)
         at, stamp = self.time.place()
-        self.events.append(
-            rule.event(at=at, stamp=stamp, line=self.line, labels=labels, origin=self.origin, **values)
-        )
+        event = rule.event(at=at, stamp=stamp, line=self.line, labels=labels, origin=self.origin, **values)
+        self.events.append(event)
 
     def _launch(self, match: re.Match[bytes], dialect: Dialect) -> dict[str, Any]:
         """Begin a launch: read its arguments, and let every rule speak again."""
@@ -205,11 +207,6 @@ class Reader:
             self.decided = True
             self.dialects = (dialect,)
             self.events.append(Fact(name="engine", value=dialect.engine.name, **self._place(())))
-
-    def _announce(self, rule: Rule, voice: Voice) -> None:
-        """Remember a line that says that a traceback follows."""
-        if rule.traceback:
-            voice.announced, voice.announced_line = rule, self.line
 
     def _leave(self, voice: Voice) -> None:
         """A line of somebody else: what comes after it no longer belongs to the last header."""

@@ -58,6 +58,8 @@ class Rule:
     """Literal text that the message begins with, at least HEAD bytes; "" where the rule is found by its needles."""
     needles: tuple[str, ...]
 
+    whole: str
+    """Field that holds the line itself unless a group gives it; "" where the event has none."""
     speaks: bool
     """The line means something: an event, or a traceback that follows."""
 
@@ -66,13 +68,13 @@ class Rule:
 
     def values(self, found: re.Match[bytes]) -> dict[str, Any]:
         """Return the event's fields as the line gives them, without those that say where and when."""
-        values = dict(self.fixed)
+        values = {**self.fixed}
         for name, read in self.groups:
             text = found[name]
             if text is not None:
                 values[name] = read(text)
-        if self.event in WHOLE_LINE:
-            values.setdefault(WHOLE_LINE[self.event], line_text(found.string, found.pos))
+        if self.whole and self.whole not in values:
+            values[self.whole] = line_text(found.string, found.pos)
         return values
 
     def labels(self, found: re.Match[bytes], own: Labels) -> Labels:
@@ -124,6 +126,7 @@ def parse_rule(table: Mapping[str, Any], source: str) -> Rule:
         groups=groups,
         head=head,
         needles=needles,
+        whole=WHOLE_LINE.get(event, "") if event else "",
         speaks=event is not None or traceback != "",
         names_rank=RANK in pattern.groupindex,
     )

@@ -10,6 +10,9 @@ from bringup.core.policy import Policy
 from bringup.core.ranks import name_of
 from bringup.core.state import State
 
+_NOT_YET = 503
+_SETTLED = 5.0
+"""Seconds after the ready line for which an answer may still be that of a moment before: a probe takes one or more."""
 _NO_LOG = ("null", "missing", "denied", "terminal")
 
 
@@ -23,6 +26,8 @@ class Serving:
     """Sentences; a server that serves with one of these is degraded."""
     warnings: tuple[tuple[str, str], ...] = ()
     accept_len: float | None = None
+    doubt: str = ""
+    """Why it is not called ready although the ready line came."""
 
 
 def serving(state: State, now: float, policy: Policy) -> Serving:
@@ -32,8 +37,9 @@ def serving(state: State, now: float, policy: Policy) -> Serving:
     stranger = foreign_owner(state)
     if since is None:
         return Serving(ready=False, warnings=stranger, accept_len=accept)
-    if stranger:
-        return Serving(ready=False, since=since, warnings=stranger, accept_len=accept)
+    doubt = stranger[0][1] if stranger else _contradiction(state, since, now, policy)
+    if doubt:
+        return Serving(ready=False, since=since, warnings=stranger, accept_len=accept, doubt=doubt)
     troubles = [*_lost(state), *_unhealthy(state, now, policy), *mismatch]
     warnings = tuple(("draft-mismatch", text) for text in mismatch)
     return Serving(ready=True, since=since, troubles=tuple(troubles), warnings=warnings, accept_len=accept)
@@ -74,6 +80,16 @@ def acceptance(state: State, policy: Policy) -> tuple[float | None, tuple[str, .
     return lens[-1], (text,)
 
 
+def _contradiction(state: State, since: float, now: float, policy: Policy) -> str:
+    """A server that says 503 well after its own ready line is not ready yet; for how long that may be has a limit."""
+    answer = state.http
+    if answer is None or answer.status != _NOT_YET or state.http_ok_at is not None or answer.at < since + _SETTLED:
+        return ""
+    if now - since > patience_of(policy, "serving").stalled:
+        return ""
+    return f"{answer.path} still answers HTTP {answer.status}"
+
+
 def _owns_port(state: State) -> bool | None:
     """Whether the listener on the port is of this server's tree; None where that cannot be told."""
     if not state.port_pid or state.sampled_at is None:
@@ -95,7 +111,9 @@ def _lost(state: State) -> tuple[str, ...]:
 
 def _unhealthy(state: State, now: float, policy: Policy) -> tuple[str, ...]:
     """Health that keeps failing; not while kernels are compiled, for then the first request takes minutes."""
-    since, answer = state.http_bad_since, state.http
+    answer, since = state.http, state.http_bad_since
+    if since is None and answer is not None and answer.status == _NOT_YET and state.http_ok_at is None:
+        since = ready_since(state)
     if since is None or answer is None or compilers_at_work(state, now):
         return ()
     compiled = state.compilers.moved_at or since

@@ -80,7 +80,8 @@ def _ended(judged: Judged) -> str:
     many = len(judged.ranks) > 1
     who = f" on {rank_names(judged, ranks)}" if ranks and many else ""
     if cause.kind == "killed" and ranks and many:
-        what, who = f"the process of {rank_names(judged, ranks)} was killed", ""
+        subject = "the process of {} was killed" if len(ranks) == 1 else "the processes of {} were killed"
+        what, who = subject.format(rank_names(judged, ranks)), ""
     if cause.kind == "unknown" and cause.line:
         what = cause.line[:_LONGEST]
     elsewhere = " The cause lies elsewhere." if cause.secondary else ""
@@ -112,6 +113,8 @@ def _stalled(judged: Judged) -> str:
 def _working(judged: Judged) -> str:
     step = judged.where.step
     text = doing(judged.where.phase, judged.where.role, step.part if step and not step.complete else "")
+    if judged.serving.doubt:
+        return f"The ready line came, but {judged.serving.doubt[0].lower()}{judged.serving.doubt[1:]}."
     if judged.where.phase == "launch" and judged.state.attempt.logged:
         text = "The arguments are read, the ranks are importing modules"
     if judged.where.phase == "warmup" and time_of(judged.state.attempt, "http-up") is None:

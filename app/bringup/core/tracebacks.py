@@ -77,6 +77,10 @@ class Voice:
     announced: Rule | None = None
     announced_line: int = 0
 
+    def announce(self, rule: Rule, line: int) -> None:
+        """Take note of a line that says that a traceback follows."""
+        self.announced, self.announced_line = rule, line
+
     def open(self, line: int, labels: Labels | None = None) -> Trace:
         """Begin a traceback in this line; `labels` are those of a header in the same line.
 

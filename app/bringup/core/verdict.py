@@ -104,3 +104,5 @@ class Verdict:
     accept_len: float | None
     since: float | None = None
     """Begin of the attempt."""
+    ghosts: tuple[tuple[str, float], ...] = ()
+    """(history key, seconds) of the phases of the newest earlier start, in their order; empty without history."""

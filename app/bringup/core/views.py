@@ -20,7 +20,8 @@ from bringup.core.verdict import Origin, RankView
 
 ALMOST = 0.99
 """The most that is shown of a phase without the rank's own proof of its end."""
-_TROUBLE = {"T": "stopped", "Z": "zombie", "D": ""}
+_LONG_WAIT = 30.0
+"""Seconds without any work in state D beyond which storage hangs; shorter waits are what reading looks like."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ def _view(state: State, rank: Rank, where: Position, now: float) -> RankView:
         opened=progress.opened,
         done=progress.done,
         total=progress.total,
-        trouble=_trouble(state, rank),
+        trouble=_trouble(state, rank, rank_quiet(rank, where.phase, now)),
         note=progress.note,
     )
 
@@ -158,10 +159,14 @@ def _done_note(edge: Edge) -> str:
     return "done" if took is None else f"done in {took:.1f} s"
 
 
-def _trouble(state: State, rank: Rank) -> str:
+def _trouble(state: State, rank: Rank, quiet: float | None) -> str:
     if rank.gone_at is not None:
         zombie = any(p.pid == rank.pid and p.state == "Z" for p in state.processes)
         return "zombie" if zombie else "gone"
     if any(line.rank == rank.rank and not line.after_kill for line in state.attempt.faults):
         return "error"
-    return _TROUBLE.get(rank.process.state, "") if rank.process is not None else ""
+    if rank.process is None:
+        return ""
+    if rank.process.state == "D" and quiet is not None and quiet >= _LONG_WAIT:
+        return "uninterruptible"
+    return "stopped" if rank.process.state == "T" else ""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import getpass
 import os
+import secrets
 import socket
 import sys
 import tempfile
@@ -21,9 +23,11 @@ from bringup.demo.home import Home
 from bringup.demo.plan import Plan
 from bringup.demo.scenarios import Scenario
 from bringup.demo.spawner import Running, Spawner
+from bringup.hosts.ssh_config import SshOptions
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 KEY_TYPE = "ssh-ed25519"
+PORTS = range(20000, 32768)
 
 
 class DemoHost:
@@ -46,7 +50,7 @@ class DemoHost:
         self.username = getpass.getuser()
         self.within = 0
         """PID of the process above everything that runs on this host: discovery looks nowhere else."""
-        self.known_hosts = ""
+        self.known_hosts = b""
         """Line of a known_hosts file with this host's key; `home.known_hosts` is a file with it."""
         self.launched: Running | None = None
         self._guests: set[asyncssh.SSHServerConnection] = set()
@@ -55,6 +59,17 @@ class DemoHost:
     def home(self) -> Home:
         """The host's files: `home.log` is the server's log, `home.key` the client's private key."""
         return self._home
+
+    @property
+    def options(self) -> SshOptions:
+        """How the client logs in, with nothing of the operator's own configuration."""
+        return SshOptions(
+            host=self.host,
+            port=self.port,
+            username=self.username,
+            client_keys=(self._home.key,),
+            known_hosts=self.known_hosts,
+        )
 
     async def __aenter__(self) -> Self:
         """Build the host, open its door, and launch the server."""
@@ -121,8 +136,8 @@ class DemoHost:
             server_version="bringup_demo",
         )
         self.port = self._door.get_port()
-        self.known_hosts = f"[{self.host}]:{self.port} {host_key.export_public_key().decode().strip()}\n"
-        self._home.known_hosts.write_text(self.known_hosts)
+        self.known_hosts = f"[{self.host}]:{self.port} ".encode() + host_key.export_public_key()
+        self._home.known_hosts.write_bytes(self.known_hosts)
         self._home.key.touch(0o600)
         self._home.key.write_bytes(self.client_key.export_private_key())
 
@@ -204,6 +219,13 @@ def _at_speed(plan: Plan, speed: float) -> Plan:
 
 
 def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Return a port on which nobody listens.
+
+    Below the range from which the kernel takes source ports (ip(7)): a connection to a port of that range on which
+    nobody listens can, by chance, reach itself.
+    """
+    while True:
+        port = secrets.choice(PORTS)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port

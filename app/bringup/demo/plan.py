@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-FaultKind = Literal["none", "oom", "stall", "port-in-use"]
-FAULTS: tuple[FaultKind, ...] = ("none", "oom", "stall", "port-in-use")
+FaultKind = Literal["none", "oom", "stall", "port-in-use", "dead-draft"]
+FAULTS: tuple[FaultKind, ...] = ("none", "oom", "stall", "port-in-use", "dead-draft")
 VARIABLE = "BRINGUP_DEMO"
 """Environment variable with the path of the plan; a restart that repeats the environment repeats the plan."""
 

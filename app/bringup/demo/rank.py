@@ -134,9 +134,15 @@ class Rank:
         self._hold(0.0, 97, 512.0)
         for number in range(1, 4):
             self._work(0.7)
-            accepted = 2.6 + (self._served * 3 + number) * 7 % 5 / 10
+            accepted = self._accepted(number)
             self.voice.say(log.decode(412 + 112 * number, accepted, 148.0 + 9.0 * accepted))
         self._hold(0.0, 0, 124.0)
+
+    def _accepted(self, number: int) -> float:
+        """Return the accept length of a decode line: 1.00 is the bonus token alone."""
+        if self._plan.fault.kind == "dead-draft":
+            return 1.0
+        return 2.6 + (self._served * 3 + number) * 7 % 5 / 10
 
     def _distribute(self) -> None:
         self.voice.say("Init torch distributed begin.")

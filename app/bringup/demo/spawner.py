@@ -35,16 +35,17 @@ class Spawner:
     def __init__(self, home: Path, python: Path) -> None:
         self._home = home
         self._python = python
+        self._sock, self._theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._running: dict[int, Running] = {}
         self._next = 0
+        self._process: asyncio.subprocess.Process | None = None
         self._up: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self.pid = 0
 
     async def start(self) -> None:
         """Start the supervisor; raises BringupError when it does not come up."""
-        self._sock, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         errors = self._home / "supervisor.err"
-        with theirs, errors.open("wb") as stderr:
+        with self._theirs as theirs, errors.open("wb") as stderr:
             self._process = await asyncio.create_subprocess_exec(
                 self._python,
                 *("-m", "bringup.demo.supervisor", str(theirs.fileno()), str(self._home)),
@@ -88,6 +89,8 @@ class Spawner:
         """End the supervisor with everything below it, and wait for that."""
         asyncio.get_running_loop().remove_reader(self._sock)
         self._sock.close()
+        if self._process is None:
+            return
         try:
             await asyncio.wait_for(self._process.wait(), STARTED_WITHIN)
         except TimeoutError:

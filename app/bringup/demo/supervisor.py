@@ -35,6 +35,7 @@ RESET = (signal.SIGPIPE, signal.SIGINT, signal.SIGHUP, signal.SIGTERM, signal.SI
 def main() -> None:
     """Serve the socket whose descriptor is the first argument until it ends; the second one is the demo's folder."""
     sock, home = socket.socket(fileno=int(sys.argv[1])), Path(sys.argv[2])
+    sock.set_inheritable(False)
     os.chdir(home)
     adopt_orphans()
     for number in (signal.SIGINT, signal.SIGHUP):
@@ -98,6 +99,9 @@ class Supervisor:
 
     def _hear(self) -> None:
         data, fds, _, _ = socket.recv_fds(self._sock, MESSAGE, 3)
+        for fd in fds:
+            # Received descriptors are inheritable, and recv_fds ignores its flags.
+            os.set_inheritable(fd, False)  # noqa: FBT003 - positional only
         if not data:
             self._ending = True
             return

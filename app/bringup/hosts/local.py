@@ -12,10 +12,13 @@ from collections.abc import AsyncIterator
 from bringup.core.errors import ChannelRefused
 from bringup.hosts.base import ByteStream, Completed, OpenFile, Stream
 from bringup.hosts.local_files import LocalFile
+from bringup.hosts.openings import open_or_undo
 from bringup.hosts.scripts import Output, guarded
 
 CHUNK = 1 << 16
 CONNECT_TIMEOUT = 2.0
+END_TIMEOUT = 2.0
+"""Seconds from SIGTERM to SIGKILL."""
 STDERR_LIMIT = 1 << 16
 
 
@@ -25,6 +28,7 @@ class LocalHost:
     def __init__(self, name: str = "") -> None:
         self._name = name or socket.gethostname()
         self._running: set[asyncio.subprocess.Process] = set()
+        self._ending: set[asyncio.Task[None]] = set()
 
     @property
     def name(self) -> str:
@@ -86,34 +90,35 @@ class LocalHost:
         return ""
 
     async def close(self) -> None:
-        """End every command that still runs."""
-        for process in list(self._running):
-            await self._end(process)
+        """End every command that still runs; whoever runs it collects what is left of it."""
+        for process in self._running:
+            _signal_group(process, signal.SIGTERM)
+        await asyncio.gather(*self._ending)
 
     async def _start(self, script: str) -> asyncio.subprocess.Process:
         try:
-            process = await asyncio.create_subprocess_exec(
-                "/bin/sh",
-                "-c",
-                script,
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-                start_new_session=True,
-            )
+            process = await open_or_undo(_shell(script), self._end_soon)
         except OSError as exc:
             raise ChannelRefused(f"{self._name} cannot start a command: {exc.strerror}.") from exc
         self._running.add(process)
         return process
 
     async def _end(self, process: asyncio.subprocess.Process) -> None:
-        # Not reaped yet, so its number cannot have become another process's.
         self._running.discard(process)
-        if process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGTERM)
+        _signal_group(process, signal.SIGTERM)
         if process.stdin is not None:
             process.stdin.close()
+        try:
+            async with asyncio.timeout(END_TIMEOUT):
+                # Reads what is left: a pipe that nobody reads is never seen to end.
+                await process.communicate()
+        except TimeoutError:
+            _signal_group(process, signal.SIGKILL)
+
+    def _end_soon(self, process: asyncio.subprocess.Process) -> None:
+        task = asyncio.ensure_future(self._end(process))
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
 
 
 class LocalStream:
@@ -168,6 +173,25 @@ class LocalTcp:
         self._writer.close()
         with contextlib.suppress(OSError):
             await self._writer.wait_closed()
+
+
+async def _shell(script: str) -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(
+        "/bin/sh",
+        "-c",
+        script,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        start_new_session=True,
+    )
+
+
+def _signal_group(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
+    # Without a return code it has not been reaped, so its number cannot have become another process's.
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
 
 
 async def _feed(process: asyncio.subprocess.Process, stdin: bytes) -> None:

@@ -32,24 +32,44 @@ def marked(script: str, mark: bytes) -> str:
 
 
 def guarded(script: str) -> str:
-    """Make a long-lived script end with its standard input, that is with the channel or the process that started it.
+    """Make a script end with its standard input, that is with the channel or the process that started it.
 
     The script itself reads from /dev/null. When our side goes away, its whole process group is ended; sshd makes every
-    command the leader of a group, and where something else did not, the script's own shell is ended. When the script
-    ends by itself, its exit status is kept.
+    command the leader of a group, and where something else did not, the script's own shell is ended. A script that ends
+    by itself keeps its exit status and whatever it left running.
+
+    Signals over SSH are no substitute: OpenSSH refuses them for root ("requires privilege separation").
     """
     return f"""exec 3<&0
 (
 {script}
 ) </dev/null 3<&- &
 script=$!
-{{ cat <&3; kill -TERM -- -$$ || kill -TERM $script; }} >/dev/null 2>&1 &
+{{ cat <&3; kill -- -$$ || kill -TERM $script; }} >/dev/null 2>&1 &
 guard=$!
 exec 3<&-
 wait $script
 status=$?
 kill $guard 2>/dev/null
 exit $status"""
+
+
+def guarded_with_input(script: str, size: int) -> str:
+    """Like `guarded`, for a script that reads the first `size` bytes of the standard input.
+
+    The feeder names itself on the pipe's first line, passes the bytes on, closes the pipe, and is the guard from then.
+    """
+    return f"""exec 3<&0
+{{ sh -c 'echo $PPID'; head -c {size} <&3 2>/dev/null; exec >/dev/null 2>&1; cat <&3; kill -- -$$; }} | {{
+exec 3<&-
+read -r guard
+(
+{script}
+)
+status=$?
+kill $guard 2>/dev/null
+exit $status
+}}"""
 
 
 class Output:

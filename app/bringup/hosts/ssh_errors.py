@@ -14,7 +14,7 @@ NETWORK = (OSError, asyncssh.Error)
 """All that a connection raises once it stands; while it is made, ValueError as well (keys, configuration)."""
 
 # Exception, what happened, what to do. The first that fits is used; {detail} is the exception's own text.
-SENTENCES: tuple[tuple[type[BaseException], str, str], ...] = (
+SENTENCES: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], str, str], ...] = (
     (
         socket.gaierror,
         "The name {host} cannot be resolved: {detail}.",
@@ -46,7 +46,7 @@ SENTENCES: tuple[tuple[type[BaseException], str, str], ...] = (
         "Compare it with the entry in your known_hosts file.",
     ),
     (
-        asyncssh.ConnectionLost,
+        (asyncssh.ConnectionLost, ConnectionError),
         "{host} closed the connection before the login was done{proxy}.",
         "It may be overloaded, still booting, or not let this address in.",
     ),
@@ -58,6 +58,12 @@ SENTENCES: tuple[tuple[type[BaseException], str, str], ...] = (
     (OSError, "{host} port {port} cannot be reached: {detail}{proxy}.", "Check the network or VPN."),
     (ValueError, "The ssh setup for {name} cannot be used: {detail}.", "Check the keys and options of this host."),
 )
+LOSSES = {
+    "": "it was closed",
+    "Connection lost": "the network or the ssh server ended it",
+    "Server not responding to keepalive": "the host or the network does not answer any more",
+}
+"""asyncssh's words for the end of a connection, in ours."""
 
 
 @dataclass(slots=True)
@@ -117,7 +123,8 @@ def _login_refused(exc: BaseException, hop: Hop, attempts: Attempts) -> Unreacha
 
 def lost(name: str, why: str) -> ConnectionLost:
     """Return the error for a connection that ended while it was in use."""
-    return ConnectionLost(f"The connection to {name} was lost: {printable(why) or 'it was closed'}.")
+    words = LOSSES.get(why, printable(why))
+    return ConnectionLost(f"The connection to {name} was lost: {words}.")
 
 
 def channel_error(exc: BaseException, name: str, what: str) -> ChannelRefused:

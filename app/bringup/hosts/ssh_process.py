@@ -10,7 +10,8 @@ import asyncssh
 
 from bringup.core.errors import ChannelRefused
 from bringup.hosts.base import Completed, Stream
-from bringup.hosts.scripts import Output, guarded, marked, new_mark, remote_command
+from bringup.hosts.openings import open_or_undo
+from bringup.hosts.scripts import Output, guarded, guarded_with_input, marked, new_mark, remote_command
 from bringup.hosts.ssh_errors import NETWORK, channel_error, printable
 from bringup.hosts.ssh_line import Line
 
@@ -32,14 +33,9 @@ class Commands:
         """Start a script; a cancelled start is ended as soon as the host has answered it."""
         if self._line.is_lost:
             raise self._line.loss()
-        starting = asyncio.ensure_future(
-            self._line.conn.create_process(remote_command(script), encoding=None, window=window)
-        )
+        opening = self._line.conn.create_process(remote_command(script), encoding=None, window=window)
         try:
-            process: Process = await asyncio.shield(starting)
-        except asyncio.CancelledError:
-            starting.add_done_callback(_end_late)
-            raise
+            process: Process = await open_or_undo(opening, asyncssh.SSHClientProcess.close)
         except NETWORK as exc:
             if self._line.is_lost or not isinstance(exc, asyncssh.ChannelOpenError):
                 raise self._line.loss() from exc
@@ -48,9 +44,9 @@ class Commands:
         return process
 
     def end(self, process: Process) -> None:
-        """End a command: SIGTERM to its process group, then its channel; waits for nothing."""
+        """Close the channel of a command; its guard then ends it on the host. Waits for nothing."""
         self._running.discard(process)
-        end(process)
+        process.close()
 
     async def run(self, script: str, *, stdin: bytes, timeout: float, limit: int) -> Completed:
         """Run a script to its end."""
@@ -58,7 +54,8 @@ class Commands:
         out, err = Output(mark, limit), Output(mark, limit)
         try:
             async with asyncio.timeout(timeout):
-                process = await self.start(marked(script, mark))
+                whole = guarded_with_input(script, len(stdin)) if stdin else guarded(script)
+                process = await self.start(marked(whole, mark))
                 try:
                     await asyncio.gather(
                         _feed(process, stdin),
@@ -161,25 +158,12 @@ class SshStream:
 
 
 async def _feed(process: Process, stdin: bytes) -> None:
-    # A command need not read what it is given: what becomes of it shows in its status, not here.
+    # A command need not read what it is given: what becomes of it shows in its status, not here. No end of file
+    # follows: the guard takes it for our own end.
     with contextlib.suppress(*NETWORK):
         for start in range(0, len(stdin), CHUNK):
             process.stdin.write(stdin[start : start + CHUNK])
             await process.stdin.drain()
-        process.stdin.write_eof()
-
-
-def end(process: Process) -> None:
-    """Send SIGTERM and close the channel; what has already ended is left alone."""
-    # asyncssh raises OSError for a channel that is already closed.
-    with contextlib.suppress(*NETWORK):
-        process.terminate()
-    process.close()
-
-
-def _end_late(starting: asyncio.Future[Process]) -> None:
-    if not starting.cancelled() and starting.exception() is None:
-        end(starting.result())
 
 
 def _retrieve(task: asyncio.Future[None]) -> None:

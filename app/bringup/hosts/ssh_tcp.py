@@ -7,6 +7,7 @@ import asyncio
 import asyncssh
 
 from bringup.core.errors import ChannelRefused, Reason
+from bringup.hosts.openings import open_or_undo
 from bringup.hosts.ssh_errors import NETWORK, printable
 from bringup.hosts.ssh_line import Line
 
@@ -31,17 +32,13 @@ class SshTcp:
         """Open a connection from the host to host:port within two seconds."""
         if line.is_lost:
             raise line.loss()
-        opening = asyncio.ensure_future(line.conn.open_connection(host, port, encoding=None))
+        opening = line.conn.open_connection(host, port, encoding=None)
         where = f"{host}:{port} on {line.name}"
         try:
             async with asyncio.timeout(OPEN_TIMEOUT):
-                return cls(line, await asyncio.shield(opening))
+                return cls(line, await open_or_undo(opening, _close))
         except TimeoutError as exc:
-            opening.add_done_callback(_close_late)
             raise ChannelRefused(f"{where} does not answer.", reason="timeout") from exc
-        except asyncio.CancelledError:
-            opening.add_done_callback(_close_late)
-            raise
         except asyncssh.ChannelOpenError as exc:
             if line.is_lost:
                 raise line.loss() from exc
@@ -88,6 +85,5 @@ def _refusal(exc: asyncssh.ChannelOpenError, where: str) -> ChannelRefused:
     return ChannelRefused(f"{where} cannot be connected to: {words}.", reason=reason)
 
 
-def _close_late(opening: asyncio.Future[Ends]) -> None:
-    if not opening.cancelled() and opening.exception() is None:
-        opening.result()[1].close()
+def _close(ends: Ends) -> None:
+    ends[1].close()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from bringup.core.policy import Policy
 from bringup.core.rules import Engine
-from bringup.core.wrappers import Wrapper
+from bringup.core.wrappers import Wrappers
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,5 +14,5 @@ class Knowledge:
     """Engines, wrappers and policy as loaded from data."""
 
     engines: tuple[Engine, ...]
-    wrappers: tuple[Wrapper, ...]
+    wrappers: Wrappers
     policy: Policy

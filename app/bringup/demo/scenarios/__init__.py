@@ -11,6 +11,8 @@ from typing import Any
 from bringup.core.errors import UsageError
 from bringup.demo.plan import FAULTS, Durations, Fault, Memory, Plan
 
+DEFAULT = "healthy"
+
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
@@ -24,12 +26,12 @@ class Scenario:
 
 def names() -> tuple[str, ...]:
     """Return the names of the scenarios that come with the demo, the default one first."""
-    found = [entry.name.removesuffix(".toml") for entry in resources.files(__name__).iterdir()]
-    rest = sorted(name for name in found if name != "healthy" and not name.startswith("__"))
-    return ("healthy", *rest)
+    entries = [entry.name for entry in resources.files(__name__).iterdir()]
+    found = {name.removesuffix(".toml") for name in entries if name.endswith(".toml")}
+    return (DEFAULT, *sorted(found - {DEFAULT}))
 
 
-def load(name: str = "healthy") -> Scenario:
+def load(name: str = DEFAULT) -> Scenario:
     """Return the scenario of that name; raises UsageError when there is none."""
     known = names()
     if name not in known:

@@ -1,0 +1,38 @@
+"""Ways to a host: this machine, or SSH as `ssh HOST` would go, with the questions that only the operator can answer."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from bringup.core.errors import HostKeyUnknown
+from bringup.hosts import trust
+from bringup.hosts.ask import Ask, Question, Remembering
+from bringup.hosts.base import Host
+from bringup.hosts.local import LocalHost
+from bringup.hosts.ssh import SshHost, SshOptions
+
+YES = "yes"
+
+
+def way_to(name: str, ask: Ask, options: SshOptions | None = None) -> Callable[[], Awaitable[Host]]:
+    """Return a callable that connects to `name` (empty for this machine), each time anew.
+
+    Answers given once serve again after a lost connection; a key that nobody has on record is put on record only when
+    the operator says so.
+    """
+    remembering = Remembering(ask)
+
+    async def connect() -> Host:
+        if not name:
+            return LocalHost()
+        remembering.begin()
+        try:
+            return await SshHost.login(name, ask=remembering, options=options)
+        except HostKeyUnknown as unknown:
+            question = Question("host-key", unknown.what, f"{unknown.algorithm} {unknown.fingerprint}")
+            if await ask(question) != YES:
+                raise
+            trust.accept(unknown)
+            return await SshHost.login(name, ask=remembering, options=options)
+
+    return connect

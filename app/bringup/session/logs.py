@@ -1,0 +1,81 @@
+"""The logs of the watched server: follows each, decodes it into events, folds it into lines for the screen."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from bringup.core.decode import Decoder
+from bringup.core.errors import ChannelRefused
+from bringup.core.events import ChannelClosed, LogMoved, LogOpened, LogTarget
+from bringup.core.folding import LineFolder
+from bringup.core.redact import mask
+from bringup.hosts.base import Host
+from bringup.hosts.follow import Chunk, Follower, Position
+from bringup.session.clock import HostClock
+from bringup.session.knowledge import Knowledge
+from bringup.session.picture import Picture
+
+READABLE = ("file", "deleted")
+"""Kinds of targets that a path leads to; the others are told, not followed."""
+
+
+class LogReader:
+    """One followed file: what it means and what it shows."""
+
+    def __init__(self, knowledge: Knowledge, utc_offset: float) -> None:
+        self.decoder = Decoder(knowledge.engines, knowledge.wrappers, utc_offset=utc_offset)
+        self.folder = LineFolder(knowledge.engines)
+        self.position: Position | None = None
+
+
+class Logs:
+    """All logs of the target. A file that was followed before is followed on from where it was left."""
+
+    def __init__(self, picture: Picture, knowledge: Knowledge, clock: HostClock) -> None:
+        self._picture = picture
+        self._knowledge = knowledge
+        self._clock = clock
+        self._readers: dict[str, LogReader] = {}
+        self._newest: LogReader | None = None
+
+    def open_line(self) -> bytes:
+        """Return the unterminated tail of the log that was last read from."""
+        return b"" if self._newest is None else mask(self._newest.folder.tail)
+
+    async def follow(self, host: Host, targets: Sequence[LogTarget]) -> None:
+        """Follow all targets until cancelled; raises ConnectionLost."""
+        async with asyncio.TaskGroup() as group:
+            for target in targets:
+                if target.kind in READABLE:
+                    group.create_task(self._follow(host, target))
+                else:
+                    self._picture.apply([self._opened(target, 0)])
+
+    async def _follow(self, host: Host, target: LogTarget) -> None:
+        reader = self._readers.get(target.path)
+        if reader is None:
+            reader = LogReader(self._knowledge, self._picture.state.utc_offset)
+            self._readers[target.path] = reader
+        follower = Follower(host, target.path, start=reader.position or 0)
+        self._picture.apply([self._opened(target, 0)])
+        try:
+            async for item in follower.items():
+                self._take(reader, item)
+                reader.position = follower.position
+        except ChannelRefused as refused:
+            self._picture.apply([ChannelClosed(at=self._clock.now(), channel="log", why=str(refused))])
+
+    def _take(self, reader: LogReader, item: Chunk | LogMoved) -> None:
+        self._newest = reader
+        if isinstance(item, Chunk):
+            at = None if item.backlog else self._clock.now()
+            self._picture.apply([*reader.decoder.feed(item.data, at), *reader.decoder.peek(at)])
+            self._picture.add_lines([mask(line) for line in reader.folder.feed(item.data)])
+            self._picture.touch()
+        else:
+            self._picture.apply([*reader.decoder.close(self._clock.now()), item])
+            self._picture.add_lines([mask(line) for line in reader.folder.close()])
+
+    def _opened(self, target: LogTarget, size: int) -> LogOpened:
+        return LogOpened(at=self._clock.now(), path=target.path, kind=target.kind, size=size, note=target.note)

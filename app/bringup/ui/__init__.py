@@ -1,0 +1,1 @@
+"""The console on a terminal: draws what a session knows and turns keys into its commands."""

@@ -1,0 +1,88 @@
+"""How the screen is divided: which panel gets how many rows, from its size and from what there is to show. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bringup.ui.paint.ranks import columns_for
+
+SMALLEST = (60, 15)
+WIDE = 110
+"""Columns from which the GPUs stand beside the ranks."""
+_GPU_ROOM = (46, 76)
+_LOG_LEAST = 4
+_LOG_COMFORT = 8
+_TALL, _VERY_TALL = 30, 48
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What there is to show."""
+
+    notices: int = 0
+    verdict: int = 3
+    """Rows that the whole verdict would take."""
+    phases: int = 0
+    """Rows of heading, lanes, ghosts and axis; 0 without phases."""
+    ranks: int = 0
+    gpus: int = 0
+    """GPUs, or 1 for the sentence why there is none; 0 while there is no server."""
+    panel: str = "log"
+    """The focused one: where there is little room it gets more."""
+    log_alone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Division:
+    """Rows of every panel, with their headings; 0 hides it. The log gets what is left."""
+
+    notices: int
+    verdict: int
+    phases: int
+    ranks: int
+    gpus: int
+    rank_columns: int = 1
+    gpu_width: int = 0
+    """Columns of the GPUs where they stand beside the ranks, else 0."""
+    with_memory: bool = False
+    """The ranks show GPU memory, for the GPUs have no room of their own."""
+
+
+def divide(width: int, height: int, needs: Needs) -> Division:
+    """Return the division of a screen of `width` x `height` cells."""
+    if needs.log_alone:
+        return Division(needs.notices, 0, 0, 0, 0)
+    left = height - 2 - needs.notices
+    verdict = min(max(3, needs.verdict), 3 if height < _TALL else 6 if height < _VERY_TALL else 9)
+    phases = _phases(height, needs)
+    if width >= WIDE:
+        return _wide(width, left, verdict, phases, needs)
+    return _narrow(width, left, verdict, phases, needs)
+
+
+def _phases(height: int, needs: Needs) -> int:
+    """The axis and the ghosts only where there is room, or where they are looked at."""
+    if height >= _TALL or needs.panel == "phases" or not needs.phases:
+        return needs.phases
+    return min(needs.phases, 3)
+
+
+def _wide(width: int, left: int, verdict: int, phases: int, needs: Needs) -> Division:
+    gpu_width = max(_GPU_ROOM[0], min(_GPU_ROOM[1], width * 4 // 10)) if needs.gpus else 0
+    most = max(2, left - verdict - phases - _LOG_LEAST)
+    columns = columns_for(needs.ranks, width - gpu_width, max(8, most - _LOG_COMFORT))
+    rows = 1 + max(-(-needs.ranks // columns), needs.gpus) if needs.ranks or needs.gpus else 0
+    rows = min(rows, most)
+    return Division(needs.notices, verdict, phases, rows, rows if gpu_width else 0, columns, gpu_width)
+
+
+def _narrow(width: int, left: int, verdict: int, phases: int, needs: Needs) -> Division:
+    most = max(2, left - verdict - phases - _LOG_LEAST)
+    gpus = 1 + needs.gpus if needs.gpus else 0
+    columns = columns_for(needs.ranks, width, max(8, most - _LOG_COMFORT - (gpus if left > _TALL else 0)))
+    ranks = min(1 + max(1, -(-needs.ranks // columns)), most) if needs.ranks else 0
+    if needs.panel == "gpus" and gpus:
+        return Division(needs.notices, verdict, phases, 0, min(gpus, most))
+    if gpus and left - verdict - phases - ranks - gpus >= _LOG_COMFORT:
+        return Division(needs.notices, verdict, phases, ranks, gpus, columns)
+    return Division(needs.notices, verdict, phases, ranks, 0, columns, with_memory=needs.gpus > 0)

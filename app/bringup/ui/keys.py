@@ -1,0 +1,107 @@
+"""The keys as data: the bindings, the footer, the help, the palette and the README's table are all made from this."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from textual.binding import Binding
+
+Scope = Literal["app", "watch", "log", "ranks"]
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One thing that a key does."""
+
+    id: str
+    keys: str
+    """Textual's names, separated by commas."""
+    shown: str
+    """As an operator reads them."""
+    action: str
+    does: str
+    """Two or three words, for the footer and the palette."""
+    tooltip: str
+    """A sentence, for the help."""
+    group: str
+    scope: Scope = "watch"
+    footer: int = 0
+    """Rank in the footer, 1 first; 0 keeps it out."""
+    destructive: bool = False
+    """It touches the server: a capital, confirmed, and gone in read-only mode."""
+    palette: bool = True
+
+
+GROUPS = ("Program", "Panels", "Log", "Server")
+
+KEYS: tuple[Key, ...] = (
+    Key("quit", "q,ctrl+q,ctrl+c", "q", "leave", "quit",
+        "Leave the console; the server is never touched.", "Program", "app", 1),
+    Key("help", "question_mark,h,f1", "? h F1", "help", "help", "Show all keys.", "Program", footer=2),
+    Key("palette", "ctrl+p,colon", "ctrl+p :", "command_palette", "commands",
+        "Find an action or a theme by its name.", "Program", "app", palette=False),
+    Key("suspend", "ctrl+z", "ctrl+z", "suspend_process", "suspend",
+        "Go to the background; fg comes back.", "Program", "app", palette=False),
+    Key("retry", "r", "r", "retry", "connect again",
+        "Try again, when there was no way to connect.", "Program", palette=False),
+    Key("verdict", "1", "1", "panel('verdict')", "verdict", "Go to the verdict.", "Panels"),
+    Key("phases", "2", "2", "panel('phases')", "phases", "Go to the phases.", "Panels"),
+    Key("ranks", "3", "3", "panel('ranks')", "ranks", "Go to the ranks; ↑ and ↓ choose one.", "Panels"),
+    Key("gpus", "4", "4", "panel('gpus')", "GPUs",
+        "Go to the GPUs; on a small screen they take the place of the ranks.", "Panels"),
+    Key("log", "5,l", "5 l", "panel('log')", "log", "Go to the log.", "Panels"),
+    Key("evidence", "v", "v", "evidence", "evidence",
+        "Show all that the verdict rests on, and how old each channel is.", "Panels", footer=6),
+    Key("back", "escape", "esc", "back", "back",
+        "Leave a dialog or the full screen, end a search, show the lines of all ranks.", "Panels", palette=False),
+    Key("search", "slash", "/", "search", "search",
+        "Search the log; a capital letter makes it mind the case.", "Log", footer=3),
+    Key("next", "n", "n", "next_match(1)", "next match", "Go to the next match.", "Log"),
+    Key("previous", "N", "N", "next_match(-1)", "previous match", "Go to the match before.", "Log"),
+    Key("error", "e", "e", "next_error(1)", "next error", "Go to the next error line.", "Log", footer=8),
+    Key("error-back", "E", "E", "next_error(-1)", "previous error", "Go to the error line before.", "Log"),
+    Key("cause", "full_stop", ".", "cause", "the cause",
+        "Go to the log line that caused the failure.", "Log", footer=4),
+    Key("rank", "enter", "enter", "filter_rank", "only this rank",
+        "On a rank: show its log lines only; esc shows all again.", "Log", "ranks", 5, palette=False),
+    Key("full", "f", "f", "full_screen", "full screen",
+        "Give the log the whole screen, and take it back.", "Log", footer=7),
+    Key("follow", "s", "s", "autoscroll", "autoscroll",
+        "Follow the end, or stop following; scrolling up stops it too.", "Log", footer=9),
+    Key("resume", "G,end", "G", "resume", "to the end", "Go to the newest line and follow.", "Log"),
+    Key("wrap", "w", "w", "wrap", "wrap", "Break long lines, or cut them at the edge.", "Log", footer=13),
+    Key("copy", "c", "c", "copy", "copy",
+        "Copy what the focused panel shows, through the terminal (OSC 52).", "Log", footer=14),
+    Key("up", "k,up", "↑ k", "move(-1)", "up", "One line up.", "Log", "log", palette=False),
+    Key("down", "j,down", "↓ j", "move(1)", "down", "One line down.", "Log", "log", palette=False),
+    Key("page-up", "pageup,ctrl+b", "PgUp", "page(-1)", "page up", "One page up.", "Log", "log", palette=False),
+    Key("page-down", "pagedown,space", "PgDn", "page(1)", "page down", "One page down.", "Log", "log", palette=False),
+    Key("half-up", "ctrl+u", "ctrl+u", "half(-1)", "half up", "Half a page up.", "Log", "log", palette=False),
+    Key("half-down", "ctrl+d", "ctrl+d", "half(1)", "half down", "Half a page down.", "Log", "log", palette=False),
+    Key("top", "g,home", "g", "top", "to the beginning",
+        "Go to the oldest line that is held.", "Log", "log", palette=False),
+    Key("left", "left", "←", "aside(-1)", "left", "Back along lines that are cut.", "Log", "log", palette=False),
+    Key("right", "right", "→", "aside(1)", "right", "On along lines that are cut.", "Log", "log", palette=False),
+    Key("servers", "o", "o", "servers", "servers",
+        "Choose among the servers that run on the host.", "Server", footer=10),
+    Key("restart", "R", "R", "restart", "restart",
+        "Stop the server and launch it again as it was; asks first.", "Server", footer=11, destructive=True),
+    Key("kill", "K", "K", "kill", "stop",
+        "Stop the server with a signal of your choice; asks first.", "Server", footer=12, destructive=True),
+)  # fmt: skip
+"""All keys, in the order of the help."""
+
+
+def bindings(scope: Scope) -> list[Binding]:
+    """Return the bindings of an application, screen or widget."""
+    return [
+        Binding(key.keys, key.action, key.does, show=False, tooltip=key.tooltip, id=key.id)
+        for key in KEYS
+        if key.scope == scope
+    ]
+
+
+def shown(*, read_only: bool) -> tuple[Key, ...]:
+    """Return the keys that an operator may see."""
+    return tuple(key for key in KEYS if not (read_only and key.destructive))

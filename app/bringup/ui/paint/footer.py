@@ -1,0 +1,44 @@
+"""The last line: the keys that matter now, as many as fit."""
+
+from __future__ import annotations
+
+from bringup.ui.keys import shown
+from bringup.ui.paint.row import Row, Span, spread, width_of
+from bringup.ui.picture import Picture
+
+_NEEDS_CAUSE, _NEEDS_RANKS, _NEEDS_SERVER = ("cause",), ("rank",), ("restart", "kill")
+_GONE = ("waiting", "failed", "stopped", "unknown")
+
+
+def paint_footer(picture: Picture | None, width: int, panel: str) -> Row:
+    """Return the hints for the focused panel; what cannot be done now is not offered."""
+    right: Row = (("read-only ", "quiet"),) if picture is not None and picture.read_only else ()
+    row: list[Span] = [(" ", "text")]
+    room = width - width_of(right) - 1
+    hints = _hints(picture, panel)
+    for key, does in hints:
+        spans = [(key, "key"), (f" {does}  ", "quiet")]
+        if width_of((*row, *spans)) > room + 2:
+            break
+        row += spans
+    return spread(tuple(row), right, width)
+
+
+def _hints(picture: Picture | None, panel: str) -> list[tuple[str, str]]:
+    if picture is None:
+        return [("q", "quit"), ("?", "help"), ("r", "connect again")]
+    fit = [key for key in shown(read_only=picture.read_only) if key.footer and _useful(key.id, picture, panel)]
+    return [(key.shown.split()[0], key.does) for key in sorted(fit, key=lambda key: key.footer)]
+
+
+def _useful(key: str, picture: Picture, panel: str) -> bool:
+    verdict = picture.verdict
+    if key in _NEEDS_CAUSE:
+        return verdict.cause is not None and bool(verdict.cause.line)
+    if key in _NEEDS_RANKS:
+        return panel == "ranks" and bool(verdict.ranks)
+    if key in _NEEDS_SERVER:
+        return picture.state.server is not None and picture.state.gone_at is None and not picture.is_busy
+    if key == "servers":
+        return bool(picture.state.others)
+    return True

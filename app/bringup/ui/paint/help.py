@@ -1,0 +1,56 @@
+"""The help: every key with a sentence, made from the keys themselves."""
+
+from __future__ import annotations
+
+from bringup.ui.keys import GROUPS, shown
+from bringup.ui.paint.bars import INFERRED, OPENED, READ, SOLID, UNKNOWN
+from bringup.ui.paint.row import Row, wrapped
+from bringup.ui.paint.verdict import SIGNS
+
+_KEY = 10
+_STATES = {
+    "waiting": "no launch was seen yet",
+    "starting": "progress as expected",
+    "slow": "it works, but a rank is behind or the rate fell",
+    "stalled": "nothing moves on any channel, for far longer than this phase explains",
+    "failed": "an error ended it, or a rank is gone",
+    "stopped": "it was ended from outside",
+    "ready": "it serves, and every channel agrees",
+    "degraded": "it serves, but something is wrong",
+    "standby": "a worker node is up; the head node decides",
+    "unknown": "no channel answers",
+}
+_TEXTURES = (
+    (SOLID, "proven", "proven by the rank's own log line"),
+    (READ, "observed", "read, as the rank's memory maps show"),
+    (OPENED, "opened", "opened, perhaps not read yet"),
+    (INFERRED, "inferred", "only inferred from other ranks"),
+    (UNKNOWN, "track", "no sign of this rank on any channel"),
+)
+
+
+def paint_help(width: int, *, read_only: bool) -> list[Row]:
+    """Return the help as rows of at most `width` cells."""
+    keys = shown(read_only=read_only)
+    rows: list[Row] = [(("The server is touched by R and K only, and both ask first.", "text"),), ()]
+    if read_only:
+        rows[0] = (("Read-only: no key touches the server.", "text"),)
+    for group in GROUPS:
+        rows.append(((group, "title"),))
+        for key in (key for key in keys if key.group == group):
+            rows += _entry(key.shown, "key", key.tooltip, width)
+        rows.append(())
+    rows.append((("Bars", "title"),))
+    for texture, ink, meaning in _TEXTURES:
+        rows += _entry(texture * 6, ink, meaning, width)
+    rows += [(), (("States", "title"),)]
+    for state, meaning in _STATES.items():
+        sign, ink = SIGNS[state]
+        rows += _entry(f"{sign} {state}", ink, meaning, width)
+    return rows
+
+
+def _entry(left: str, ink: str, text: str, width: int) -> list[Row]:
+    lines = wrapped(text, max(10, width - _KEY - 4), 3)
+    first: Row = ((f"  {left.ljust(_KEY)}  ", ink), (lines[0], "text"))
+    return [first, *(((" " * (_KEY + 4), "text"), (line, "text")) for line in lines[1:])]

@@ -1,0 +1,80 @@
+"""One line: which host, which model, which engine, how long since the launch, and the host's time of day."""
+
+from __future__ import annotations
+
+import re
+
+from bringup.core.sanitize import clean_text
+from bringup.core.state import Attempt
+from bringup.core.words import duration
+from bringup.ui.paint.measures import clock
+from bringup.ui.paint.row import Row, joined, shorten, spread, width_of
+from bringup.ui.picture import Picture
+
+_SNAPSHOT = re.compile(r"models--(?:[^/]+--)?([^/]+)/snapshots/")
+_LONGEST_MODEL = 40
+_GOING = ("starting", "slow", "stalled")
+
+
+def model_name(path: str) -> str:
+    """Return the short name of a model: of a hub cache or a path, the part that a person would say."""
+    found = _SNAPSHOT.search(path)
+    return clean_text(found[1] if found else path.rstrip("/").rpartition("/")[2] or path)
+
+
+def layout(attempt: Attempt) -> str:
+    """Return the parallel sizes: "TP8", "TP8 DP2", "TP16 over 2 nodes, this is node 1"."""
+    sizes = [("TP", attempt.tp), ("PP", attempt.pp), ("DP", attempt.dp), ("EP", attempt.ep)]
+    words = " ".join(f"{name}{number}" for name, number in sizes if number > 1 or name == "TP")
+    if attempt.nnodes > 1:
+        words += f" over {attempt.nnodes} nodes, this is node {attempt.node_rank}"
+    return words
+
+
+def paint_identity(picture: Picture, width: int) -> Row:
+    """Return the line of identity; what matters least goes first where there is little room."""
+    right = _times(picture, long=width >= 100)
+    room = width - width_of(right) - 2
+    for detail in (3, 2, 1, 0):
+        left = _left(picture, detail)
+        if width_of(left) <= room:
+            break
+    return spread(left, right, width)
+
+
+def paint_title(title: str, width: int) -> Row:
+    """Return the line of identity while there is no connection yet."""
+    return spread(((" bringup ", "quiet"), (clean_text(title), "strong")), (), width)
+
+
+def _left(picture: Picture, detail: int) -> Row:
+    verdict, attempt = picture.verdict, picture.state.attempt
+    most = _LONGEST_MODEL if detail else 18
+    model = shorten(model_name(verdict.model), most) if verdict.model else ""
+    if model and verdict.draft_model:
+        model += f" + {shorten(model_name(verdict.draft_model), most) if detail > 1 else 'draft'}"
+    engine = clean_text(" ".join(filter(None, (verdict.engine, verdict.version))))
+    port = f"port {verdict.port}" if verdict.port is not None and detail > 2 else ""
+    number = f"launch {verdict.attempt} in this log" if verdict.attempt > 1 and detail > 1 else ""
+    pieces = joined(
+        [
+            (clean_text(picture.title), "strong"),
+            (model, "text"),
+            (engine, "text"),
+            (layout(attempt) if attempt.launched else "", "text"),
+            (port, "quiet"),
+            (number, "quiet"),
+        ]
+    )
+    return ((" ", "text"), *((("bringup ", "quiet"),) if detail > 1 else ()), *pieces)
+
+
+def _times(picture: Picture, *, long: bool) -> Row:
+    verdict, offset = picture.verdict, picture.state.utc_offset
+    now = (clock(picture.now, offset) + " ", "quiet")
+    if verdict.since is None:
+        return (now,)
+    if verdict.state in _GOING:
+        words = duration(picture.now - verdict.since) + (" since launch" if long else "")
+        return ((words, "strong"), ("  ", "text"), now)
+    return ((f"launched {clock(verdict.since, offset)}", "quiet"), ("  ", "text"), now) if long else (now,)

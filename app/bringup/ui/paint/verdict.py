@@ -1,0 +1,115 @@
+"""The verdict block: the state as a word and a sign, one sentence, then what it rests on as far as there is room."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bringup.core.ranks import name_of
+from bringup.core.sanitize import clean_text
+from bringup.core.verdict import Verdict
+from bringup.core.words import left
+from bringup.ui.paint.row import Row, Span, clip, wrapped
+from bringup.ui.picture import Picture
+
+SIGNS: dict[str, tuple[str, str]] = {
+    "waiting": ("○", "off"),
+    "starting": ("◐", "work"),
+    "slow": ("◔", "slow"),
+    "stalled": ("■", "bad"),
+    "failed": ("✕", "bad"),
+    "stopped": ("□", "off"),
+    "ready": ("●", "ok"),
+    "degraded": ("▲", "slow"),
+    "standby": ("◌", "ok"),
+    "unknown": ("?", "off"),
+}
+"""Sign and ink of every state; the word beside it says the same without colour."""
+_EDGE = "▌"
+_LONGEST_SENTENCE = 3
+
+
+def paint_verdict(picture: Picture, width: int, height: int) -> list[Row]:
+    """Return exactly `height` rows."""
+    sign, ink = SIGNS[picture.verdict.state]
+    word = picture.verdict.state.upper()
+    rows = _sentence(f"{sign} {word}", ink, picture.verdict.summary, width, min(height, _LONGEST_SENTENCE))
+    for row in details(picture):
+        if len(rows) >= height:
+            break
+        rows.append(clip(((f"{_EDGE} ", ink), *row), width))
+    return rows + [((_EDGE, ink),)] * (height - len(rows))
+
+
+def wanted_height(picture: Picture, width: int) -> int:
+    """Return how many rows all of it would take."""
+    word = picture.verdict.state.upper()
+    lines = wrapped(clean_text(picture.verdict.summary), width - len(word) - 7, _LONGEST_SENTENCE)
+    return len(lines) + sum(1 for _ in details(picture))
+
+
+def paint_opening(text: str, hint: str, width: int, height: int, *, failed: bool) -> list[Row]:
+    """Return the block while there is no connection: what is being done, or what went wrong and what to do."""
+    sign, word, ink = ("✕", "NOT CONNECTED", "bad") if failed else ("○", "CONNECTING", "work")
+    rows = _sentence(f"{sign} {word}", ink, text, width, max(1, height - 1))
+    for line in wrapped(clean_text(hint), width - 4, height - len(rows)):
+        rows.append(((f"{_EDGE} ", ink), (line, "quiet")))
+    return rows + [((_EDGE, ink),)] * (height - len(rows))
+
+
+def details(picture: Picture) -> Iterator[Row]:
+    """Yield what stands below the sentence, most important first, one row each."""
+    verdict = picture.verdict
+    yield from _cause(picture)
+    for advisory in verdict.warnings:
+        if advisory.kind != "channel-missing":
+            yield (("! ", "slow"), (clean_text(advisory.detail), "text"))
+    if verdict.eta_s is not None:
+        yield time_left(verdict)
+    for line in verdict.evidence:
+        yield (("· ", "faint"), (clean_text(line), "quiet"))
+
+
+def time_left(verdict: Verdict) -> Row:
+    """Return the range of time left and what it rests on."""
+    if verdict.eta_s is None:
+        return (("No time left can be given.", "quiet"),)
+    return (
+        ("time left ", "quiet"),
+        (left(*verdict.eta_s), "strong"),
+        (f", {clean_text(_from(verdict.eta_basis))}" if verdict.eta_basis else "", "quiet"),
+    )
+
+
+def _from(basis: str) -> str:
+    return basis if basis.startswith(("from", "by")) else f"from {basis}"
+
+
+def _cause(picture: Picture) -> Iterator[Row]:
+    cause = picture.verdict.cause
+    if cause is None:
+        return
+    who = "" if cause.rank is None else f"{name_of(picture.state.attempt, cause.rank)}, "
+    where = f"{who}line {cause.line_number:,}" if cause.line_number is not None else who.rstrip(", ")
+    if cause.line:
+        yield (
+            (f"{where}: " if where else "", "strong"),
+            (clean_text(cause.line), "log-error"),
+            *_jump(cause.line_number),
+        )
+    if cause.advice:
+        yield (("do ", "key"), (clean_text(cause.advice), "text"))
+
+
+def _jump(line_number: int | None) -> tuple[Span, ...]:
+    return () if line_number is None else (("  ", "text"), (".", "key"), (" shows it", "quiet"))
+
+
+def _sentence(head: str, ink: str, text: str, width: int, most: int) -> list[Row]:
+    """The first rows: the state, and beside it the sentence."""
+    indent = len(head) + 4
+    lines = wrapped(clean_text(text), max(10, width - indent - 1), most)
+    rows: list[Row] = []
+    for number, line in enumerate(lines):
+        before = f"{head}  " if number == 0 else " " * (indent - 2)
+        rows.append(((f"{_EDGE} ", ink), (before, ink), (line, "strong")))
+    return rows

@@ -1,0 +1,41 @@
+"""What the painters draw from: the state and its verdict at one moment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bringup.core.state import State
+from bringup.core.verdict import Verdict
+
+_STALE_LINKS = ("lost", "refused")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Picture:
+    """One moment of a watched host."""
+
+    state: State
+    verdict: Verdict
+    title: str
+    """What the operator called the host."""
+    read_only: bool = False
+
+    @property
+    def now(self) -> float:
+        """Epoch seconds on the host's clock."""
+        return self.verdict.now
+
+    @property
+    def is_old(self) -> bool:
+        """What is shown is not what is: the connection is gone or nothing came for a while."""
+        return self.verdict.stale_s is not None or self.state.link.status in _STALE_LINKS
+
+    @property
+    def has_draft(self) -> bool:
+        """Two models are loaded."""
+        return self.verdict.draft_model is not None or any(view.role == "draft" for view in self.verdict.phases)
+
+    @property
+    def is_busy(self) -> bool:
+        """A stop or restart of the operator is under way."""
+        return self.state.action is not None and not self.state.action.ended

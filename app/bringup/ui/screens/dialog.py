@@ -1,0 +1,94 @@
+"""A dialog: a title, painted rows, buttons; the focus is on the harmless one, and typed-ahead is not heard."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Generic, TypeVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Button
+
+from bringup.ui.css import css
+from bringup.ui.paint.row import Row
+from bringup.ui.widgets.painted import Painted
+
+DEAF_FOR = 0.4
+"""Seconds after it appeared in which a dialog hears no key: what was typed before it could be read."""
+Answer = TypeVar("Answer")
+
+
+class Dialog(ModalScreen[Answer], Generic[Answer]):
+    """Asks something; `escape` and `n` always mean no."""
+
+    CSS_PATH = css("dialog")
+    AUTO_FOCUS = "#no"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,n", "refuse", "cancel", show=False),
+        Binding("y", "accept", "yes", show=False),
+        Binding("left", "app.focus_previous", show=False),
+        Binding("right", "app.focus_next", show=False),
+    ]
+    yes = "Yes"
+    no = "Cancel"
+    width = 76
+    """Cells that the rows may take where the screen is wide enough."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.listens_from: float | None = None
+        """Time (as events carry it) from which keys are heard; None until the dialog is on the screen."""
+
+    def compose(self) -> ComposeResult:
+        """Lay out the dialog."""
+        with Vertical(id="dialog"):
+            yield Painted(id="body")
+            with Horizontal(id="buttons"):
+                yield Button(self.no, id="no")
+                if self.yes:
+                    yield Button(self.yes, id="yes")
+
+    def on_mount(self) -> None:
+        """Draw it, and begin to listen a moment after it is seen."""
+        self.draw()
+        self.call_after_refresh(self.listen)
+
+    def listen(self) -> None:
+        """Hear keys from a moment after now."""
+        self.listens_from = events.Event().time + DEAF_FOR
+
+    def hears(self, event: events.Key) -> bool:
+        """Tell whether a key was pressed after the dialog could be read."""
+        return self.listens_from is not None and event.time >= self.listens_from
+
+    def on_resize(self) -> None:
+        """Draw the rows to the new width."""
+        self.draw()
+
+    def draw(self) -> None:
+        """Paint the body."""
+        body = self.query_one("#body", Painted)
+        rows = self.rows(min(self.width, self.app.size.width - 8))
+        body.styles.height = len(rows)
+        body.show(rows)
+
+    def rows(self, width: int) -> list[Row]:
+        """Return the rows of the body."""
+        raise NotImplementedError
+
+    def action_refuse(self) -> None:
+        """Answer no."""
+        self.dismiss(None)
+
+    def action_accept(self) -> None:
+        """Answer yes."""
+        raise NotImplementedError
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        """Answer as the button says."""
+        if event.button.id == "yes":
+            self.action_accept()
+        else:
+            self.action_refuse()

@@ -1,0 +1,39 @@
+"""What kind of terminal this is: whether the console can run on it, and which theme suits it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_LIGHT_BACKGROUNDS = ("7", "15")
+"""Colour numbers that COLORFGBG gives to a light background (rxvt, Konsole and others set it)."""
+
+
+def why_not(environment: Mapping[str, str], *, is_tty: bool) -> str:
+    """Return the sentence why the console cannot run here, or an empty string when it can.
+
+    `is_tty` says that standard input, output and error are all terminals.
+    """
+    instead = "Use `bringup status` or `bringup wait`, which print plain lines."
+    if not is_tty:
+        return f"The console needs a terminal, and this is not one (a pipe or a file). {instead}"
+    if environment.get("TERM", "") in ("", "dumb"):
+        return f"The console needs a terminal that can move its cursor, and TERM says it cannot. {instead}"
+    return ""
+
+
+def theme_for(environment: Mapping[str, str], asked: str = "") -> str:
+    """Return the name of the theme to begin with: the one asked for, else what the terminal suggests."""
+    if asked in ("dark", "light", "ansi"):
+        return f"bringup-{asked}"
+    if asked or environment.get("TEXTUAL_THEME"):
+        return asked or environment["TEXTUAL_THEME"]
+    if not _has_many_colours(environment):
+        return "bringup-ansi"
+    background = environment.get("COLORFGBG", "").rpartition(";")[2]
+    return "bringup-light" if background in _LIGHT_BACKGROUNDS else "bringup-dark"
+
+
+def _has_many_colours(environment: Mapping[str, str]) -> bool:
+    term = environment.get("TERM", "")
+    rich = environment.get("COLORTERM", "") in ("truecolor", "24bit")
+    return rich or "256color" in term or "kitty" in term or "direct" in term

@@ -1,0 +1,1 @@
+"""Widgets: what is painted elsewhere, put on the screen."""
