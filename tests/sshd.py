@@ -70,7 +70,7 @@ class Sshd:
 
     def sessions(self) -> list[int]:
         """Process numbers of the connections."""
-        return [int(pid) for pid in Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()]
+        return _servers_below(self.pid)
 
     def cut(self) -> None:
         """End all connections without a goodbye."""
@@ -89,7 +89,8 @@ def free_port() -> int:
 def write_key(path: Path, passphrase: str | None = None) -> asyncssh.SSHKey:
     """Make a private key file."""
     key = asyncssh.generate_private_key("ssh-ed25519", comment=path.name)
-    key.write_private_key(path, passphrase=passphrase)
+    # The default number of rounds takes half a second.
+    key.write_private_key(path, passphrase=passphrase, rounds=1, ignore_few_rounds=True)
     path.chmod(0o600)
     return key
 
@@ -116,13 +117,22 @@ def start_sshd(folder: Path, *more: str) -> Iterator[Sshd]:
         public = " ".join(host_key.export_public_key().decode().split()[:2])
         yield Sshd(folder, port, process.pid, public, folder / "client_key")
     finally:
-        children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-        sessions = children.read_text().split() if children.exists() else []
+        sessions = _servers_below(process.pid)
         process.terminate()
         process.wait(10)
         for pid in sessions:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(int(pid), signal.SIGTERM)
+                os.kill(pid, signal.SIGTERM)
+
+
+def _servers_below(pid: int) -> list[int]:
+    """The sshd processes of the connections: for anybody but root, each has a monitor and a child that serves it."""
+    found: list[int] = []
+    with contextlib.suppress(OSError):
+        for child in map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()):
+            if Path(f"/proc/{child}/comm").read_text().startswith("sshd"):
+                found += [child, *_servers_below(child)]
+    return found
 
 
 def _base(folder: Path, port: int) -> list[str]:

@@ -1,6 +1,6 @@
 """Time to the first frame of the console beside an empty Textual app, interleaved in one run.
 
-    python tests/bench/bench_first_frame.py [ROUNDS]
+python tests/bench/bench_first_frame.py [ROUNDS]
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How fast a serving log becomes events, beside `wc -l` on the same file. Run by hand: python tests/bench/bench_ingest.py"""
+"""How fast a serving log becomes events, beside `wc -l`. Run by hand: python tests/bench/bench_ingest.py"""
 
 from __future__ import annotations
 
@@ -22,57 +22,77 @@ CHUNK = 256 * 1024
 ROUNDS = 5
 
 
-def serving_log(size: int) -> bytes:
-    """Return a log of a server under load: decode, prefill and access lines of eight data-parallel ranks."""
-    random_source = random.Random(7)
-    lines = ["[2026-03-02 09:14:14] server_args={'model_path': '/models/m', 'tp_size': 8, 'dp_size': 8, 'port': 30000}\n"]
-    written = second = 0
-    while written < size:
-        stamp = f"2026-03-02 {second // 3600 % 24:02}:{second // 60 % 60:02}:{second % 60:02}"
-        begun = len(lines)
-        for rank in range(8):
-            lines.append(decode_line(random_source, stamp, rank))
-            lines.extend(prefill_line(random_source, stamp, rank) for _ in range(random_source.randrange(4)))
-        lines.extend(access_line(random_source, stamp) for _ in range(random_source.randrange(8, 24)))
-        written += sum(map(len, lines[begun:]))
-        second += 1
-    return "".join(lines).encode()[:size]
+class Traffic:
+    """Lines of a server of eight ranks under load; `printing` of them print (one with TP, all with DP attention)."""
+
+    def __init__(self, printing: int) -> None:
+        self.source = random.Random(7)
+        self.tags = [" TP0"] if printing == 1 else [f" DP{rank} TP{rank}" for rank in range(printing)]
+
+    def log(self, size: int) -> bytes:
+        lines = ["[2026-03-02 00:00:00] server_args={'model_path': '/models/m', 'tp_size': 8, 'port': 30000}\n"]
+        written = second = 0
+        while written < size:
+            more = self.second(f"2026-03-02 {second // 3600 % 24:02}:{second // 60 % 60:02}:{second % 60:02}")
+            lines.extend(more)
+            written += sum(map(len, more))
+            second += 1
+        return "".join(lines).encode()[:size]
+
+    def second(self, stamp: str) -> list[str]:
+        draw = self.source.randrange
+        lines = []
+        for tag in self.tags:
+            lines.extend(self.decode(f"[{stamp}{tag}]") for _ in range(1 if len(self.tags) > 1 else 2))
+            lines.extend(
+                self.prefill(f"[{stamp}{tag}]") for _ in range(draw(6, 14) if len(self.tags) == 1 else draw(4))
+            )
+        lines.extend(self.access(f"[{stamp}]") for _ in range(draw(6, 14)))
+        return lines
+
+    def decode(self, head: str) -> str:
+        draw = self.source.randrange
+        return (
+            f"{head} Decode batch, #running-req: {draw(64)}, #token: {draw(90000)}, token usage: 0.{draw(10, 99)}, "
+            f"accept len: 2.{draw(10, 99)}, accept rate: 0.61, cuda graph: True, "
+            f"gen throughput (token/s): {draw(900)}.17, #queue-req: 0\n"
+        )
+
+    def prefill(self, head: str) -> str:
+        draw = self.source.randrange
+        return (
+            f"{head} Prefill batch, #new-seq: {draw(9)}, #new-token: {draw(8192)}, #cached-token: 128, "
+            "token usage: 0.13, #running-req: 12, #queue-req: 0, #pending-token: 0, cuda graph: True, "
+            f"input throughput (token/s): {draw(9000)}.64\n"
+        )
+
+    def access(self, head: str) -> str:
+        draw = self.source.randrange
+        path = self.source.choice(("/v1/chat/completions", "/generate", "/health"))
+        return f'{head} INFO:     10.0.0.{draw(255)}:{draw(65535)} - "POST {path} HTTP/1.1" 200 OK\n'
 
 
-def decode_line(source: random.Random, stamp: str, rank: int) -> str:
-    return (
-        f"[{stamp} DP{rank} TP{rank}] Decode batch, #running-req: {source.randrange(64)}, #token: {source.randrange(90000)},"
-        f" token usage: 0.{source.randrange(99):02}, accept len: 2.{source.randrange(99):02}, accept rate: 0.61, cuda graph:"
-        f" True, gen throughput (token/s): {source.randrange(900)}.17, #queue-req: 0\n"
-    )
-
-
-def prefill_line(source: random.Random, stamp: str, rank: int) -> str:
-    return (
-        f"[{stamp} DP{rank} TP{rank}] Prefill batch, #new-seq: {source.randrange(9)}, #new-token: {source.randrange(8192)},"
-        f" #cached-token: 128, token usage: 0.13, #running-req: 12, #queue-req: 0, #pending-token: 0, cuda graph: True,"
-        f" input throughput (token/s): {source.randrange(9000)}.64\n"
-    )
-
-
-def access_line(source: random.Random, stamp: str) -> str:
-    path = source.choice(("/v1/chat/completions", "/generate", "/health"))
-    return f'[{stamp}] INFO:     10.0.0.{source.randrange(255)}:{source.randrange(65535)} - "POST {path} HTTP/1.1" 200 OK\n'
-
-
-def best_of(run: Callable[[], object]) -> float:
-    """Return the CPU seconds of the fastest round."""
+def best_of(run: Callable[[], object], clock: Callable[[], float] = time.process_time) -> float:
+    """Return the seconds of the fastest round."""
     times = []
     for _ in range(ROUNDS):
         gc.collect()
-        begun = time.process_time()
+        begun = clock()
         run()
-        times.append(time.process_time() - begun)
+        times.append(clock() - begun)
     return min(times)
 
 
-def main() -> None:
-    data = serving_log(MEGABYTES << 20)
+def count(data: bytes) -> float:
+    """Return how long `wc -l` takes."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "serving.log")
+        path.write_bytes(data)
+        command = ["wc", "-l", str(path)]
+        return best_of(lambda: subprocess.run(command, check=True, stdout=subprocess.DEVNULL), time.perf_counter)
+
+
+def measure(title: str, data: bytes) -> None:
     chunks = [data[start : start + CHUNK] for start in range(0, len(data), CHUNK)]
     engines, wrappers = load_engines(), load_wrappers()
 
@@ -91,25 +111,20 @@ def main() -> None:
         for chunk in chunks:
             mask_lines(folder.feed(chunk))
 
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "serving.log")
-        path.write_bytes(data)
-        times = []
-        for _ in range(ROUNDS):
-            begun = time.perf_counter()
-            subprocess.run(["wc", "-l", str(path)], check=True, stdout=subprocess.DEVNULL)
-            times.append(time.perf_counter() - begun)
-    count = min(times)
     lines = data.count(b"\n")
-    print(f"{MEGABYTES} MB, {lines} lines, {CHUNK >> 10} KiB chunks, CPU time, best of {ROUNDS}, Python {sys.version.split()[0]}")
+    base = count(data)
+    print(f"\n{title}: {lines} lines of {len(data) // lines} bytes")
     print(f"{'':24}{'MB/s':>8}{'lines/s':>12}{'x wc -l':>10}")
-    for name, taken in (
-        ("wc -l (wall)", count),
-        ("framing", best_of(frame)),
-        ("framing, rules, events", best_of(decode)),
-        ("display lines, masked", best_of(fold)),
-    ):
-        print(f"{name:24}{MEGABYTES / taken:8.0f}{lines / taken:12.0f}{taken / count:10.1f}")
+    rows = {"wc -l (wall)": base, "framing": best_of(frame), "framing, rules, events": best_of(decode)}
+    rows["display lines, masked"] = best_of(fold)
+    for name, taken in rows.items():
+        print(f"{name:24}{len(data) / taken / 1e6:8.0f}{lines / taken:12.0f}{taken / base:10.1f}")
+
+
+def main() -> None:
+    print(f"{MEGABYTES} MB, {CHUNK >> 10} KiB chunks, CPU time, best of {ROUNDS}, Python {sys.version.split()[0]}")
+    measure("TP 8, only TP0 prints", Traffic(1).log(MEGABYTES * 1_000_000))
+    measure("DP attention 8, every rank prints", Traffic(8).log(MEGABYTES * 1_000_000))
 
 
 if __name__ == "__main__":

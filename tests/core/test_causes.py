@@ -1,7 +1,7 @@
 import pytest
 from timeline import Timeline, loading, serving
 
-from bringup.core.events import ActionStep
+from bringup.core.events import ActionStep, Fact
 from bringup.core.words import CAUSES
 
 
@@ -151,3 +151,12 @@ def test_the_killing_of_the_tree_alone_says_nothing():
 
 def test_a_failed_child_before_a_sigterm_stays_a_failure():
     assert serving(1).ending("child-failed").ending("sigterm").verdict().state == "failed"
+
+
+def test_a_suspect_line_explains_a_stall_but_fails_nobody():
+    line = loading(2)
+    line.add(Fact(at=line.now, name="suspect", value="Rank 8 is NOT connected to: [1]"))
+    assert (line.verdict().state, line.verdict().cause) == ("starting", None)
+    cause = line.verdict(5000).cause
+    assert cause is not None
+    assert (cause.kind, cause.line) == ("comm-init", "Rank 8 is NOT connected to: [1]")

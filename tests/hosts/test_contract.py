@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import socket
-import threading
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -20,18 +18,16 @@ SLOW = 30.0
 
 
 @pytest.fixture
-def echo_port() -> Iterator[int]:
+async def echo_port() -> AsyncIterator[int]:
     """A port where somebody answers one line with the same line, and hangs up."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
 
-        def serve() -> None:
-            connection, _ = server.accept()
-            with connection:
-                connection.sendall(connection.recv(100))
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(await reader.readline())
+        await writer.drain()
+        writer.close()
 
-        thread = threading.Thread(target=serve, daemon=True)
-        thread.start()
-        yield int(server.getsockname()[1])
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        yield server.sockets[0].getsockname()[1]
 
 
 async def test_a_command_gives_its_status_and_both_outputs(host: Host) -> None:

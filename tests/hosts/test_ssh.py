@@ -1,4 +1,4 @@
-"""Logging in to a real sshd, what is said when that fails, and the end of a connection."""
+"""Logging in to a real sshd, what is said when that fails, ."""
 
 from __future__ import annotations
 
@@ -7,25 +7,15 @@ import base64
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sshd import SFTP, Sshd, free_port, start_sshd, write_key
-from waiting import eventually
+from sshd import Sshd, free_port, write_key
 
-from bringup.core.errors import ChannelRefused, ConnectionLost, HostKeyChanged, HostKeyUnknown, Unreachable, UsageError
-from bringup.hosts.base import Stream
+from bringup.core.errors import HostKeyChanged, HostKeyUnknown, Unreachable, UsageError
 from bringup.hosts.known_hosts import fingerprint
 from bringup.hosts.ssh import SshHost, SshOptions
 from bringup.hosts.trust import accept
-
-
-@pytest.fixture(scope="module")
-def inner_sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sshd]:
-    """A second server, to be reached through the first."""
-    with start_sshd(tmp_path_factory.mktemp("sshd") / "inner", SFTP) as server:
-        yield server
 
 
 async def said(options: SshOptions, target: str = "box") -> Unreachable:
@@ -33,12 +23,6 @@ async def said(options: SshOptions, target: str = "box") -> Unreachable:
     with pytest.raises(Unreachable) as failure:
         await SshHost.login(target, options=options)
     return failure.value
-
-
-async def read_on(stream: Stream) -> None:
-    """Read to the end, which must not look like the end of the command."""
-    while await stream.read():
-        continue
 
 
 def test_importing_does_not_load_asyncssh() -> None:
@@ -145,52 +129,6 @@ async def test_a_server_that_hangs_up(real_sshd: Sshd) -> None:
         assert "closed the connection before the login was done" in (await failing).what
 
 
-async def test_over_a_jump_host(real_sshd: Sshd, inner_sshd: Sshd, tmp_path: Path) -> None:
-    known, config = tmp_path / "known_hosts", tmp_path / "config"
-    known.write_text(real_sshd.known_line + inner_sshd.known_line)
-    config.write_text(real_sshd.block("gate", known) + inner_sshd.block("box", known, "ProxyJump gate"))
-    host = await SshHost.login("box", options=SshOptions(ssh_config=config))
-    assert host.name == "box"
-    done = await host.run("echo $SSH_CONNECTION; echo $HOME")
-    assert done.stdout.split()[-1] == str(inner_sshd.home).encode()
-    inner_sshd.cut()
-    async with asyncio.timeout(5):
-        assert "box" in await host.closed()
-    await host.close()
-    await eventually(lambda: not real_sshd.sessions())
-
-
-async def test_a_jump_host_that_fails_is_named(real_sshd: Sshd, bare_sshd: Sshd, tmp_path: Path) -> None:
-    known, config = tmp_path / "known_hosts", tmp_path / "config"
-    known.write_text(bare_sshd.known_line)
-    config.write_text(bare_sshd.block("gate", known) + real_sshd.block("box", known, "ProxyJump gate"))
-    error = await said(SshOptions(ssh_config=config))
-    assert "The jump host gate could not open a connection to box" in error.what
-    config.write_text(f"Host gate\n HostName 127.0.0.1\n Port {free_port()}\nHost box\n ProxyJump gate\n")
-    assert "gate (127.0.0.1) refused the connection" in (await said(SshOptions(ssh_config=config))).what
-
-
-async def test_through_a_proxy_command(real_sshd: Sshd, tmp_path: Path) -> None:
-    known, config = tmp_path / "known_hosts", tmp_path / "config"
-    known.write_text(real_sshd.known_line)
-    relay = tmp_path / "relay.py"
-    relay.write_text(RELAY)
-    command = f"ProxyCommand {sys.executable} {relay} %h %p"
-    config.write_text(real_sshd.block("box", known, command))
-    host = await SshHost.login("box", options=SshOptions(ssh_config=config))
-    assert (await host.run("echo through")).stdout == b"through\n"
-    await host.close()
-    await eventually(lambda: not real_sshd.sessions())
-
-
-async def test_a_proxy_command_that_fails_is_quoted(real_sshd: Sshd, tmp_path: Path) -> None:
-    config = tmp_path / "config"
-    command = "ProxyCommand echo the gate is shut >&2; exit 1"
-    config.write_text(real_sshd.block("box", tmp_path / "known_hosts", command))
-    error = await said(SshOptions(ssh_config=config))
-    assert "the gate is shut" in error.what
-
-
 async def test_a_configuration_that_ssh_refuses(tmp_path: Path) -> None:
     config = tmp_path / "config"
     config.write_text("Host *\n  Nonsense yes\n")
@@ -198,109 +136,8 @@ async def test_a_configuration_that_ssh_refuses(tmp_path: Path) -> None:
         await SshHost.login("box", options=SshOptions(ssh_config=config))
 
 
-async def test_a_connection_that_is_cut_is_noticed_everywhere(
-    real_sshd: Sshd, ssh_host: SshHost, tmp_path: Path
-) -> None:
-    log = tmp_path / "log"
-    log.touch()
-    file = await ssh_host.open(str(log))
-    running = asyncio.ensure_future(ssh_host.run("sleep 600", timeout=30))
-    async with ssh_host.stream("while :; do echo x; sleep 0.01; done") as stream:
-        await stream.read()
-        real_sshd.cut()
-        async with asyncio.timeout(1):
-            assert "box" in await ssh_host.closed()
-        with pytest.raises(ConnectionLost):
-            await read_on(stream)
-        with pytest.raises(ConnectionLost):
-            await stream.status()
-    with pytest.raises(ConnectionLost):
-        await running
-    for call in (
-        file.look(0, 10),
-        ssh_host.run("true"),
-        ssh_host.open("/etc/passwd"),
-        ssh_host.connect("127.0.0.1", 1),
-    ):
-        with pytest.raises(ConnectionLost, match="box"):
-            await call
-    with pytest.raises(ConnectionLost):
-        async with ssh_host.stream("true"):
-            pass
-    await file.close()
-
-
-async def test_a_shell_reader_notices_a_cut(bare_sshd: Sshd, tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    log.touch()
-    host = await SshHost.login("box", options=bare_sshd.options())
-    file = await host.open(str(log))
-    bare_sshd.cut()
-    await host.closed()
-    with pytest.raises(ConnectionLost):
-        await file.look(0, 10)
-    await file.close()
-    await host.close()
-
-
-async def test_closing_ends_the_wait_for_the_end(real_sshd: Sshd) -> None:
-    host = await SshHost.login("box", options=real_sshd.options())
-    waiting = asyncio.ensure_future(host.closed())
-    await host.close()
-    async with asyncio.timeout(5):
-        assert "it was closed" in await waiting
-    await host.close()
-
-
-async def test_too_many_sessions_are_a_sentence(tmp_path: Path) -> None:
-    with start_sshd(tmp_path / "small", SFTP, "MaxSessions 1") as server:
-        host = await SshHost.login("box", options=server.options())
-        async with host.stream("echo on; while :; do sleep 1; done") as stream:
-            await stream.read()
-            for call in (host.run("true"), host.open("/etc/passwd")):
-                with pytest.raises(ChannelRefused, match="box refused to") as refusal:
-                    await call
-                assert "MaxSessions" in refusal.value.hint
-        await host.close()
-
-
-async def test_an_account_that_may_not_run_commands(tmp_path: Path) -> None:
-    with start_sshd(tmp_path / "shut", "ForceCommand echo This account is not available.; exit 1") as server:
-        host = await SshHost.login("box", options=server.options())
-        with pytest.raises(ChannelRefused, match="This account is not available"):
-            await host.run("true")
-        async with host.stream("echo never") as stream:
-            assert await stream.read() == b""
-            with pytest.raises(ChannelRefused, match="This account is not available"):
-                await stream.status()
-        await host.close()
-
-
-async def test_a_login_shell_that_prints_into_the_file_service(tmp_path: Path) -> None:
-    with start_sshd(tmp_path / "noisy", "Subsystem sftp echo Welcome; exec /usr/lib/openssh/sftp-server") as server:
-        host = await SshHost.login("box", options=server.options())
-        file = await host.open("/etc/passwd")
-        assert (await file.look(0, 4)).size > 0
-        await file.close()
-        await host.close()
-
-
 def test_fingerprints_agree_with_openssh(real_sshd: Sshd, tmp_path: Path) -> None:
     public = tmp_path / "key.pub"
     public.write_text(real_sshd.host_key + "\n")
     listed = subprocess.run(["ssh-keygen", "-lf", public], capture_output=True, text=True, check=True).stdout
     assert listed.split()[1] == fingerprint(base64.b64decode(real_sshd.host_key.split()[1]))
-
-
-RELAY = """
-import socket, sys, threading, os
-print("a warning that is no part of the connection", file=sys.stderr, flush=True)
-peer = socket.create_connection((sys.argv[1], int(sys.argv[2])))
-def up():
-    while data := os.read(0, 65536):
-        peer.sendall(data)
-    peer.shutdown(socket.SHUT_WR)
-threading.Thread(target=up, daemon=True).start()
-while data := peer.recv(65536):
-    os.write(1, data)
-"""

@@ -138,6 +138,7 @@ def _verdict(judged: Judged, policy: Policy) -> Verdict:
         evidence=evidence(judged),
         accept_len=judged.serving.accept_len,
         since=attempt.began_at,
+        ghosts=tuple((key, took[-1]) for key, took in policy.history.items() if took),
     )
 
 

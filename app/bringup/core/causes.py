@@ -60,9 +60,12 @@ def root_line(attempt: Attempt) -> FaultLine | None:
 
 
 def suspect(attempt: Attempt, policy: Policy) -> Cause | None:
-    """Return the error line that may explain a stall, where there is one."""
+    """Return the line that may explain a stall, where there is one: an error, or one that a rule calls suspect."""
     root = root_line(attempt)
-    return _failed(attempt, root, policy).cause if root is not None else None
+    if root is not None:
+        return _failed(attempt, root, policy).cause
+    line = dict(attempt.facts).get("suspect")
+    return _cause("comm-init", line, None, None, policy) if line else None
 
 
 def outcome(state: State, policy: Policy) -> Outcome | None:

@@ -11,6 +11,7 @@ from bringup.core.dialect import Dialect
 from bringup.core.events import Bar, Event, LinesRead
 from bringup.core.framing import Framer
 from bringup.core.literals import HEAD
+from bringup.core.matching import NOTHING
 from bringup.core.reading import Reader
 from bringup.core.rules import Engine
 from bringup.core.timekeeper import Timekeeper
@@ -59,9 +60,11 @@ class Decoder:
         return [Bar(provisional=True, **values)]
 
     def close(self, at: float | None) -> list[Event]:
-        """End the log: read what is left of it without a line end."""
+        """End the log: read what is left of it without a line end. What is fed later is a new file's first line."""
         rest = self._framer.close()
-        return self._read(rest, 0, at) if rest else []
+        events = self._read(rest, 0, at) if rest else []
+        self._reader.end_file()
+        return events
 
     def _read(self, pieces: list[bytes], size: int, at: float | None) -> list[Event]:
         """Read records with their terminators and close their events."""
@@ -75,9 +78,7 @@ class Decoder:
         stamp = self._time.printed()
         heard = tuple(sorted(reader.heard))
         lines, unknown = reader.line - first, reader.unknown
-        events.append(
-            LinesRead(at=self._time.now(), size=size, lines=lines, unknown=unknown, stamp=stamp, heard=heard)
-        )
+        events.append(LinesRead(at=self._time.now(), size=size, lines=lines, unknown=unknown, stamp=stamp, heard=heard))
         reader.events, reader.heard, reader.unknown = [], set(), 0
         return events
 
@@ -90,44 +91,40 @@ class Decoder:
         return index + 1
 
     def _run(self, pieces: list[bytes], index: int) -> int:
-        """Read the records from `index` on, all of them: the way of the many.
+        """Read the records from `index` on, all of them: the way of the many, in one piece because speed is made here.
 
         Almost every line begins with a header whose halves were read before, and a message whose first bytes name the
-        rules to try. What is not so, and what means something, goes the long way through the reader. This is written
-        out in one piece because a log is read only as fast as this loop turns.
+        rules to try. What is not so, and what means something, goes the long way through the reader.
         """
-        reader = self._reader
-        dialect = reader.dialects[0]
-        matcher, headers = dialect.matcher, dialect.headers
+        reader, dialect = self._reader, self._reader.dialects[0]
+        headers, main, ranks = dialect.headers, dialect.matcher.buckets, dialect.matcher.labelled
         stamps, tails, close, width = headers.stamps, headers.tails, headers.close, len(headers.close)
-        line, reach, aside, last = reader.line, headers.reach, bool(reader.origin), None
+        limit, first, newline = _LONGEST_HEADER, HEAD, _NEWLINE
+        line, reach, aside, last, heard = reader.line, headers.reach, bool(reader.origin), None, None
         for piece in pieces[index:] if index else pieces:
             record = piece.rstrip()
-            end = record.find(close, reach, _LONGEST_HEADER) + width
             stamp = stamps.get(record[:reach]) or headers.stamp(record[:reach])
+            end = record.find(close, reach, limit) + width
             heading = tails.get(record[reach:end])
             if heading is None or not stamp or aside:
                 reader.go_to(line, last)
                 reader.record(record)
                 reach, aside, last = headers.reach, True, None
             else:
-                last = heading, stamp
-                found = None
-                bucket = (matcher.labelled if heading.labels else matcher.buckets).get(record[end : end + HEAD])
-                if bucket is not None:
-                    at = end + bucket[0]
-                    for call, rule in bucket[1].get(record[at : at + 1], bucket[2]):
-                        match = call(record, end)
-                        if match is not None:
-                            found = rule, match
-                            break
-                reader.heard.add(heading.labels)
+                last, found = (heading, stamp), None
+                shared, by_byte, anywhere = (ranks if heading.labels else main).get(record[end : end + first], NOTHING)
+                for call, rule in by_byte.get(record[end + shared : end + shared + 1], anywhere):
+                    if (match := call(record, end)) is not None:
+                        found = rule, match
+                        break
+                if heading is not heard:
+                    reader.heard.add(heading.labels)
+                    heard = heading
                 if found is None or (rule.speaks and rule.name not in reader.spent):
                     reader.go_to(line, last)
                     reader.message(record, end, found, reader.voice, dialect)
-            if piece[-1] == _NEWLINE:
-                line += 1
-                if aside:
-                    aside, reader.origin = False, ""
+            if piece[-1] == newline:
+                line, aside = line + 1, False
+                reader.origin = ""
         reader.go_to(line, last)
         return len(pieces)

@@ -3,6 +3,7 @@
     BringupError            exit 1  an action was not done
     ├── UsageError          exit 2  the command line or the configuration is wrong
     ├── Unreachable         exit 4  the host cannot be reached, or not be logged in to
+    │   ├── LoginRefused            the host answered and would not let this user in
     │   ├── HostKeyUnknown          never seen before: the operator may be asked
     │   └── HostKeyChanged          another key than the one on record: never accepted
     ├── ConnectionLost      exit 4  there was a connection and it ended
@@ -42,6 +43,10 @@ class Unreachable(BringupError):
     """No session on the host could be had."""
 
     exit_code = 4
+
+
+class LoginRefused(Unreachable):
+    """The host answered and would not let this user in: to try again by itself could lock the user out."""
 
 
 class HostKeyUnknown(Unreachable):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
+from itertools import pairwise
 
 from bringup.core.headers import glue_pattern
 from bringup.core.rules import Engine
@@ -73,7 +73,7 @@ class LineFolder:
         if not cuts:
             return [text]
         edges = [0, *cuts, len(text)]
-        return [text[begin:end].rstrip() for begin, end in zip(edges, edges[1:], strict=False)]
+        return [text[begin:end].rstrip() for begin, end in pairwise(edges)]
 
     def _trim(self, rest: bytes) -> bytes:
         """Bound the open line: states of a bar that were drawn over are not kept."""

@@ -34,7 +34,7 @@ class Framer:
         A lone CR at the end of the data is held back, since it may be half of a CRLF.
         """
         whole = self._rest + data if self._rest else data
-        pieces = whole.splitlines(True)
+        pieces = whole.splitlines(keepends=True)
         self._rest = pieces.pop() if pieces and not pieces[-1].endswith(b"\n") else b""
         if len(whole) > self._limit:
             self._bound(pieces)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from bringup.core.errors import UsageError
@@ -113,7 +114,7 @@ class Headers:
         if self._glue is None:
             return [text]
         cuts = [0, *(found.start() for found in self._glue.finditer(text)), len(text)]
-        return [text[begin:end] for begin, end in zip(cuts, cuts[1:], strict=False) if end > begin]
+        return [text[begin:end] for begin, end in pairwise(cuts) if end > begin]
 
 
 def read_labels(label: re.Pattern[bytes], text: bytes) -> Labels:

@@ -1,4 +1,4 @@
-"""Finds the rule for a line: by the first bytes of the message, then by the literals of patterns that match anywhere."""
+"""Finds the rule for a line: by the first bytes of the message, then by literals of patterns that match anywhere."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ Attempt = tuple[Callable[..., "re.Match[bytes] | None"], Rule]
 
 Bucket = tuple[int, dict[bytes, tuple[Attempt, ...]], tuple[Attempt, ...]]
 """How many bytes the rules of one beginning share, what to try by the byte after them, and what for any other byte."""
+
+NOTHING: Bucket = (0, {}, ())
+"""For a beginning that no rule has."""
 
 
 class Matcher:
@@ -46,11 +49,11 @@ class Matcher:
 
     def find_headed(self, record: bytes, start: int, labelled: bool) -> Found | None:
         """Return the first rule with a literal beginning that knows the message."""
-        bucket = (self.labelled if labelled else self.buckets).get(record[start : start + HEAD])
-        if bucket is None:
-            return None
-        at = start + bucket[0]
-        for call, rule in bucket[1].get(record[at : at + 1], bucket[2]):
+        shared, by_byte, anywhere = (self.labelled if labelled else self.buckets).get(
+            record[start : start + HEAD], NOTHING
+        )
+        at = start + shared
+        for call, rule in by_byte.get(record[at : at + 1], anywhere):
             found = call(record, start)
             if found is not None:
                 return rule, found
@@ -83,9 +86,7 @@ def _bucket(rules: list[Rule]) -> Bucket:
     attempts: list[tuple[bytes, Attempt]] = [
         (head[shared : shared + 1], (rule.pattern.match, rule)) for head, rule in zip(heads, rules, strict=True)
     ]
-    by_byte = {
-        byte: tuple(attempt for own, attempt in attempts if own in (byte, b"")) for byte, _ in attempts if byte
-    }
+    by_byte = {byte: tuple(attempt for own, attempt in attempts if own in (byte, b"")) for byte, _ in attempts if byte}
     return shared, by_byte, tuple(attempt for byte, attempt in attempts if not byte)
 
 

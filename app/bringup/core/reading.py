@@ -48,8 +48,14 @@ class Reader:
         self.line += 1
         self.origin = ""
 
+    def end_file(self) -> None:
+        """Begin to count at the first line again; no traceback goes on in another file."""
+        self.line, self.origin = 1, ""
+        self.voice.trace = self.voice.announced = self.voice.heading = None
+        self._voices = {("", b""): self.voice}
+
     def go_to(self, line: int, headed: tuple[Heading, bytes] | None) -> None:
-        """Take over from a faster loop, which read up to `line`; `headed` is the newest header it saw, with its time."""
+        """Take over from a faster loop that has come to `line`; `headed` is the newest header it saw, with its time."""
         self.line = line
         if headed is not None:
             heading, self.time.text = headed
@@ -162,9 +168,7 @@ class Reader:
         self.emit(found, trace.labels, dialect, {"secondary": True} if is_fault and trace.known else None)
         trace.known = trace.known or (is_fault and not found[0].fixed.get("secondary"))
 
-    def emit(
-        self, found: Found, labels: Labels, dialect: Dialect | None, more: dict[str, Any] | None = None
-    ) -> None:
+    def emit(self, found: Found, labels: Labels, dialect: Dialect | None, more: dict[str, Any] | None = None) -> None:
         """Append the event of a rule, unless the rule has none or has spoken often enough in this launch."""
         rule, match = found
         if rule.event is None or (rule.limit and self._is_over(rule)):

@@ -1,7 +1,7 @@
 """Everything that comes from a watched host, made harmless for a terminal.
 
-A log line can carry escape sequences (titles, clipboard writes, cursor moves), C1 controls, text that runs backwards and
-letters of no width; a terminal obeys them wherever they are printed. Nothing remote is shown without passing here.
+A log line can carry escape sequences (titles, clipboard writes, cursor moves), C1 controls, text that runs backwards
+and letters of no width; a terminal obeys them wherever they are printed. Nothing remote is shown without passing here.
 """
 
 from __future__ import annotations

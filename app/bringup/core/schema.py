@@ -5,7 +5,6 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
-from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from bringup.core.events import (
@@ -72,9 +71,7 @@ class Field:
         return type(value) in self.types or (float in self.types and type(value) is int)
 
 
-@cache
-def schema_of(event: type[LogEvent]) -> Mapping[str, Field]:
-    """Return the fields of an event that a rule may set."""
+def _schema(event: type[LogEvent]) -> Mapping[str, Field]:
     hints = get_type_hints(event)
     return {
         known.name: _field(event, known.name, hints[known.name], known.default is MISSING)
@@ -116,3 +113,11 @@ def _reader(convert: Convert) -> Callable[[bytes], Any]:
 def _truth(text: str) -> bool:
     """Read a printed truth value."""
     return text.lower() in _TRUE
+
+
+_SCHEMAS: Mapping[type[LogEvent], Mapping[str, Field]] = {event: _schema(event) for event in EMITTED}
+
+
+def schema_of(event: type[LogEvent]) -> Mapping[str, Field]:
+    """Return the fields of an event that a rule may set."""
+    return _SCHEMAS[event]

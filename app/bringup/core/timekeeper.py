@@ -36,10 +36,11 @@ class Timekeeper:
             self.text = own
             self.moment()
             self._outer = outer
-        elif self._outer is not None and self._moment is not None and outer > self._outer:
-            self.moment()
-            self._moment += outer - self._outer
-            self._outer = outer
+            return
+        moment = self.moment()
+        if self._outer is not None and moment is not None and outer > self._outer:
+            self._moment = moment + outer - self._outer
+            self._outer, self._read = outer, b""
 
     def moment(self) -> float | None:
         """Return the time of the newest line, or of the last one before it that had a time."""
@@ -54,7 +55,7 @@ class Timekeeper:
 
     def place(self) -> tuple[float, float | None]:
         """Return when an event of the newest line happened, and the line's own time."""
-        moment = self.moment()
+        moment = self.moment() if self.text and self.text != self._read else self._moment
         if self._arrived is not None:
             return self._arrived, moment
         return (0.0 if moment is None else moment), moment

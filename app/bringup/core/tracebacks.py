@@ -28,7 +28,7 @@ Line = Literal["frame", "error", "inside", "outside"]
 class Trace:
     """One open traceback, with those it is chained to."""
 
-    __slots__ = ("_extras", "_frames", "known", "kind", "labels", "modules", "quiet")
+    __slots__ = ("_extras", "_frames", "kind", "known", "labels", "modules", "quiet")
 
     def __init__(self, labels: Labels, *, kind: str = UNKNOWN, quiet: bool = False) -> None:
         self.labels = labels

@@ -22,7 +22,6 @@ class Options:
 
     def server_args(self) -> dict[str, object]:
         """Return the arguments in the order and under the names in which the server prints them."""
-        drafting = self.algorithm is not None
         return {
             "model_path": self.model,
             "tokenizer_path": self.model,
@@ -42,6 +41,12 @@ class Options:
             "chunked_prefill_size": 8192,
             "max_prefill_tokens": 16384,
             "schedule_policy": "fcfs",
+            **self._places(),
+        }
+
+    def _places(self) -> dict[str, object]:
+        drafting = self.algorithm is not None
+        return {
             "host": self.host,
             "port": self.port,
             "device": "cuda",

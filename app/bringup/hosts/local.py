@@ -28,6 +28,7 @@ class LocalHost:
     def __init__(self, name: str = "") -> None:
         self._name = name or socket.gethostname()
         self._running: set[asyncio.subprocess.Process] = set()
+        self._opening: set[asyncio.Task[asyncio.subprocess.Process]] = set()
         self._ending: set[asyncio.Task[None]] = set()
 
     @property
@@ -93,11 +94,17 @@ class LocalHost:
         """End every command that still runs; whoever runs it collects what is left of it."""
         for process in self._running:
             _signal_group(process, signal.SIGTERM)
+        # A start that was given up is undone when it has happened.
+        await asyncio.gather(*self._opening, return_exceptions=True)
+        await asyncio.sleep(0)
         await asyncio.gather(*self._ending)
 
     async def _start(self, script: str) -> asyncio.subprocess.Process:
+        opening = asyncio.ensure_future(_shell(script))
+        self._opening.add(opening)
+        opening.add_done_callback(self._opening.discard)
         try:
-            process = await open_or_undo(_shell(script), self._end_soon)
+            process = await open_or_undo(opening, self._end_soon)
         except OSError as exc:
             raise ChannelRefused(f"{self._name} cannot start a command: {exc.strerror}.") from exc
         self._running.add(process)
@@ -105,15 +112,15 @@ class LocalHost:
 
     async def _end(self, process: asyncio.subprocess.Process) -> None:
         self._running.discard(process)
-        _signal_group(process, signal.SIGTERM)
         if process.stdin is not None:
             process.stdin.close()
-        try:
-            async with asyncio.timeout(END_TIMEOUT):
-                # Reads what is left: a pipe that nobody reads is never seen to end.
-                await process.communicate()
-        except TimeoutError:
-            _signal_group(process, signal.SIGKILL)
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            _signal_group(process, number)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(END_TIMEOUT):
+                    # Reads what is left: a pipe that nobody reads is never seen to end.
+                    await process.communicate()
+                return
 
     def _end_soon(self, process: asyncio.subprocess.Process) -> None:
         task = asyncio.ensure_future(self._end(process))

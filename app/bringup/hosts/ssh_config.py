@@ -31,6 +31,13 @@ STRICT: Mapping[str, Strict] = {
     "yes": "yes", "true": "yes", "ask": "ask", "accept-new": "accept-new", "no": "no", "off": "no", "false": "no",
 }  # fmt: skip
 
+METHODS = {
+    "pubkeyauthentication": "publickey",
+    "kbdinteractiveauthentication": "keyboard-interactive",
+    "passwordauthentication": "password",
+}
+ALGORITHM_KEYWORDS = ("ciphers", "macs", "kexalgorithms", "hostkeyalgorithms")
+
 
 @dataclass(frozen=True, slots=True)
 class Hop:
@@ -197,10 +204,8 @@ def make_hop(name: str, values: Values) -> Hop:
         return one(keyword, default).lower() in ("yes", "true")
 
     host, port, user = one("hostname", name), int(one("port", "22")), one("user")
-    tokens = Tokens(
-        name=one("host", name), host=host, port=port, user=user, alias=one("hostkeyalias"), jumps=one("proxyjump")
-    )
-    interval = int(one("serveraliveinterval", "0"))
+    tokens = Tokens(one("host", name), host, port, user, one("hostkeyalias"), one("proxyjump"))
+    interval, count = _keepalive(int(one("serveraliveinterval", "0")), int(one("serveralivecountmax", "3")))
     return Hop(
         name=name,
         host=host,
@@ -221,19 +226,18 @@ def make_hop(name: str, values: Values) -> Hop:
         batch=yes("batchmode"),
         prompts=int(one("numberofpasswordprompts", "3")),
         family=one("addressfamily", "any"),
-        keepalive_interval=max(KEEPALIVE_INTERVAL, interval),
-        keepalive_count=max(KEEPALIVE_COUNT, int(one("serveralivecountmax", "3"))) if interval else KEEPALIVE_COUNT,
+        keepalive_interval=interval,
+        keepalive_count=count,
         connect_timeout=float(one("connecttimeout", "") or CONNECT_TIMEOUT),
         algorithms=tuple((key, tuple(one(key).split(","))) for key in ALGORITHM_KEYWORDS if one(key)),
     )
 
 
-METHODS = {
-    "pubkeyauthentication": "publickey",
-    "kbdinteractiveauthentication": "keyboard-interactive",
-    "passwordauthentication": "password",
-}
-ALGORITHM_KEYWORDS = ("ciphers", "macs", "kexalgorithms", "hostkeyalgorithms")
+def _keepalive(interval: int, count: int) -> tuple[int, int]:
+    # Without one a dead host is never noticed; shorter ones would take a stalled terminal for a dead host.
+    if not interval:
+        return KEEPALIVE_INTERVAL, KEEPALIVE_COUNT
+    return max(KEEPALIVE_INTERVAL, interval), max(KEEPALIVE_COUNT, count)
 
 
 def _explicit(name: str, options: SshOptions) -> Hop:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import re
 import socket
 from dataclasses import dataclass, field
 
 import asyncssh
 
-from bringup.core.errors import BringupError, ChannelRefused, ConnectionLost, Unreachable
+from bringup.core.errors import BringupError, ChannelRefused, ConnectionLost, LoginRefused, Unreachable
 from bringup.hosts.ssh_config import Hop
 
 NETWORK = (OSError, asyncssh.Error)
@@ -17,7 +19,7 @@ NETWORK = (OSError, asyncssh.Error)
 SENTENCES: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], str, str], ...] = (
     (
         socket.gaierror,
-        "The name {host} cannot be resolved: {detail}.",
+        "The name {address} cannot be resolved: {detail}.",
         "Check the spelling, HostName in the ssh configuration, and the network or VPN.",
     ),
     (
@@ -88,11 +90,13 @@ def connect_error(exc: BaseException, hop: Hop, attempts: Attempts, via: str = "
     """Return the sentence for a connection that was not made; `via` names the jump host before this hop."""
     if isinstance(exc, BringupError):
         return exc
+    exc = _one_of_many(exc)
     if isinstance(exc, asyncssh.PermissionDenied) or "authentication failures" in str(exc):
         return _login_refused(exc, hop, attempts)
     detail = exc.strerror if isinstance(exc, OSError) and exc.strerror else str(exc)
     fields = {
         "host": hop.host if hop.host == hop.name else f"{hop.name} ({hop.host})",
+        "address": hop.host,
         "name": hop.name,
         "port": hop.port,
         "via": via or "The host before it",
@@ -106,7 +110,16 @@ def connect_error(exc: BaseException, hop: Hop, attempts: Attempts, via: str = "
     return Unreachable(f"{hop.name} cannot be reached: {fields['detail']}.")
 
 
-def _login_refused(exc: BaseException, hop: Hop, attempts: Attempts) -> Unreachable:
+def _one_of_many(exc: BaseException) -> BaseException:
+    # A name with several addresses: asyncio joins the errors of all of them into one text without a number.
+    numbers = {int(number) for number in re.findall(r"\[Errno (\d+)\]", str(exc))}
+    if type(exc) is OSError and exc.errno is None and len(numbers) == 1:
+        number = numbers.pop()
+        return OSError(number, os.strerror(number))
+    return exc
+
+
+def _login_refused(exc: BaseException, hop: Hop, attempts: Attempts) -> LoginRefused:
     tried = f"tried {len(attempts.keys)} keys: {', '.join(attempts.keys)}" if attempts.keys else "no key was at hand"
     notes = "".join(f"; {note}" for note in attempts.notes)
     if "authentication failures" in str(exc):
@@ -118,7 +131,7 @@ def _login_refused(exc: BaseException, hop: Hop, attempts: Attempts) -> Unreacha
         )
     else:
         hint = f"Add a key to that user's authorized_keys, or set User or IdentityFile; compare with: ssh {hop.name}"
-    return Unreachable(f"{hop.name} refused the login of {hop.user} ({tried}{notes}).", hint)
+    return LoginRefused(f"{hop.name} refused the login of {hop.user} ({tried}{notes}).", hint)
 
 
 def lost(name: str, why: str) -> ConnectionLost:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from typing import Any
 
 import asyncssh
@@ -20,7 +21,7 @@ from bringup.hosts.ssh_login import Login, Patience, authorities, known_algorith
 from bringup.hosts.ssh_proxy import Proxy
 
 CLOSE_TIMEOUT = 2.0
-FAMILIES = {"inet": 2, "inet6": 10}
+FAMILIES = {"inet": socket.AF_INET, "inet6": socket.AF_INET6}
 CHOICES = (
     ("ciphers", "encryption_algs", get_encryption_algs),
     ("macs", "mac_algs", get_mac_algs),
@@ -125,17 +126,12 @@ def settings(hop: Hop, entries: tuple[Entry, ...], login: Login) -> dict[str, An
     """
     trusted, revoked = authorities(entries)
     chosen = dict(hop.algorithms)
-    picked: dict[str, Any] = {}
-    for keyword, option, available in CHOICES:
-        names = _both(chosen.get(keyword, ()), [name.decode() for name in available()])
-        if names:
-            picked[option] = names
-    return picked | {
+    return _ciphers(chosen) | {
         "host": hop.host,
         "port": hop.port,
         "username": hop.user,
         "config": None,
-        "family": FAMILIES.get(hop.family, 0),
+        "family": FAMILIES.get(hop.family, socket.AF_UNSPEC),
         "client_factory": lambda: login,
         "known_hosts": lambda host, addr, port: ([], trusted, revoked),
         "server_host_key_algs": _host_key_algorithms(chosen.get("hostkeyalgorithms", ()), entries, bool(trusted)),
@@ -157,6 +153,15 @@ def settings(hop: Hop, entries: tuple[Entry, ...], login: Login) -> dict[str, An
         "request_pty": False,
         "agent_forwarding": False,
     }
+
+
+def _ciphers(chosen: dict[str, tuple[str, ...]]) -> dict[str, Any]:
+    picked = {}
+    for keyword, option, available in CHOICES:
+        names = _both(chosen.get(keyword, ()), [name.decode() for name in available()])
+        if names:
+            picked[option] = names
+    return picked
 
 
 def _host_key_algorithms(allowed: tuple[str, ...], entries: tuple[Entry, ...], certified: bool) -> list[str]:

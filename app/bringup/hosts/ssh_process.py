@@ -59,8 +59,8 @@ class Commands:
                 try:
                     await asyncio.gather(
                         _feed(process, stdin),
-                        self._collect(process.stdout, out),
-                        self._collect(process.stderr, err),
+                        self.collect(process.stdout, out),
+                        self.collect(process.stderr, err),
                     )
                     status = await self.status(process)
                 finally:
@@ -96,6 +96,11 @@ class Commands:
             raise self._line.loss()
         return chunk
 
+    async def collect(self, reader: asyncssh.SSHReader[bytes], output: Output) -> None:
+        """Read one output to its end."""
+        while chunk := await self.read(reader, CHUNK):
+            output.keep(chunk)
+
     async def status(self, process: Process) -> int:
         """Wait for the exit status; a signal counts as 128 and its number, as a shell has it."""
         await process.wait_closed()
@@ -118,10 +123,6 @@ class Commands:
         for process in list(self._running):
             self.end(process)
 
-    async def _collect(self, reader: asyncssh.SSHReader[bytes], output: Output) -> None:
-        while chunk := await self.read(reader, CHUNK):
-            output.keep(chunk)
-
 
 class SshStream:
     """The output of a long-lived command; while nobody reads it, asyncssh, sshd and the command wait."""
@@ -132,7 +133,7 @@ class SshStream:
         self._out = Output(mark, 0)
         self._err = Output(mark, STDERR_LIMIT)
         # Both outputs share one window: a full standard error would stop the stream.
-        self._errors = asyncio.ensure_future(commands._collect(process.stderr, self._err))
+        self._errors = asyncio.ensure_future(commands.collect(process.stderr, self._err))
 
     async def read(self, size: int = CHUNK) -> bytes:
         """Return what is there, at most `size` bytes; b"" when the command has ended."""

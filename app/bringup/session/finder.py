@@ -8,11 +8,7 @@ from bringup.core.events import LogTarget, Searching, Server, ServerFound
 from bringup.hosts.base import Host
 from bringup.hosts.discover import discover, log_target_for
 from bringup.session.choice import choose, identity
-from bringup.session.clock import HostClock
-from bringup.session.knowledge import Knowledge
-from bringup.session.logs import Logs
-from bringup.session.picture import Picture
-from bringup.session.server_watch import ServerWatch
+from bringup.session.server_watch import Channels, ServerWatch
 from bringup.session.target import Target
 
 SEARCH_EVERY = 2.0
@@ -24,14 +20,9 @@ CHECK_EVERY = 20.0
 class Finder:
     """Owns the watch of the chosen server."""
 
-    def __init__(
-        self, target: Target, knowledge: Knowledge, picture: Picture, clock: HostClock, logs: Logs
-    ) -> None:
+    def __init__(self, target: Target, channels: Channels) -> None:
         self._target = target
-        self._knowledge = knowledge
-        self._picture = picture
-        self._clock = clock
-        self._logs = logs
+        self._channels = channels
         self._nudge = asyncio.Event()
         self._picked: tuple[int, int] | None = None
         self._watch: asyncio.Task[None] | None = None
@@ -60,27 +51,27 @@ class Finder:
     async def _round(self, host: Host, group: asyncio.TaskGroup) -> None:
         found = await discover(
             host,
-            self._knowledge.engines,
+            self._channels.knowledge.engines,
             pid=self._target.pid,
             port=self._target.port,
             log=self._target.log,
             within=self._target.within,
         )
-        now = self._clock.now()
-        chosen = choose(found.servers, self._picture.state.server, self._picked)
+        now = self._channels.clock.now()
+        chosen = choose(found.servers, self._channels.picture.state.server, self._picked)
         if chosen is None:
-            self._picture.apply([Searching(at=now, seeks=found.seeks)])
+            self._channels.picture.apply([Searching(at=now, seeks=found.seeks)])
             if self._watch is None and self._target.log is not None:
                 target = await log_target_for(host, self._target.log)
-                self._watch = group.create_task(self._logs.follow(host, (target,)), name="log")
+                self._watch = group.create_task(self._channels.logs.follow(host, (target,)), name="log")
             return
         others = tuple(server for server in found.servers if server is not chosen)
-        self._picture.apply([ServerFound(at=now, server=chosen, others=others)])
+        self._channels.picture.apply([ServerFound(at=now, server=chosen, others=others)])
         if identity(chosen) != identity(self._watched):
             self._stop_watch()
             self._watched = chosen
-            watch = ServerWatch(host, chosen, self._targets(chosen), self._picture, self._clock, self._logs, self.look)
-            self._watch = group.create_task(watch.run(self._target.within), name="server")
+            watch = ServerWatch(host, chosen, self._targets(chosen), self._channels, self.look)
+            self._watch = group.create_task(watch.run(), name="server")
 
     def _targets(self, server: Server) -> tuple[LogTarget, ...]:
         if self._target.log is None:
@@ -93,7 +84,7 @@ class Finder:
             self._watch = None
 
     async def _rest(self) -> None:
-        alone = self._picture.state.server is None or self._picture.state.gone_at is not None
+        alone = self._channels.picture.state.server is None or self._channels.picture.state.gone_at is not None
         try:
             async with asyncio.timeout(SEARCH_EVERY if alone else CHECK_EVERY):
                 await self._nudge.wait()

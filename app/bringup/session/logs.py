@@ -57,7 +57,7 @@ class Logs:
         if reader is None:
             reader = LogReader(self._knowledge, self._picture.state.utc_offset)
             self._readers[target.path] = reader
-        follower = Follower(host, target.path, start=reader.position or 0)
+        follower = Follower(host, target.path, start=reader.position or 0, clock=self._clock.now)
         self._picture.apply([self._opened(target, 0)])
         try:
             async for item in follower.items():
@@ -69,8 +69,7 @@ class Logs:
     def _take(self, reader: LogReader, item: Chunk | LogMoved) -> None:
         self._newest = reader
         if isinstance(item, Chunk):
-            at = None if item.backlog else self._clock.now()
-            self._picture.apply([*reader.decoder.feed(item.data, at), *reader.decoder.peek(at)])
+            self._picture.apply([*reader.decoder.feed(item.data, item.at), *reader.decoder.peek(item.at)])
             self._picture.add_lines([mask(line) for line in reader.folder.feed(item.data)])
             self._picture.touch()
         else:

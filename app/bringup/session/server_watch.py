@@ -5,44 +5,96 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 
+from bringup.core.assess import assess
 from bringup.core.errors import ChannelRefused
-from bringup.core.events import (
-    ChannelClosed,
-    Event,
-    GpusSeen,
-    HostSeen,
-    LogTarget,
-    ProcessesSeen,
-    Server,
-    ServerGone,
-)
+from bringup.core.events import ChannelClosed, Event, LogTarget, Server, ServerGone
 from bringup.hosts import probe, readiness
 from bringup.hosts.base import Host
 from bringup.session.clock import HostClock
+from bringup.session.knowledge import Knowledge
 from bringup.session.logs import Logs
 from bringup.session.picture import Picture
 
-ASK_AGAIN = 5.0
-"""Seconds before a probe that ended is started again."""
+AGAIN = 5.0
+"""Seconds before a channel that was refused is tried again."""
+IDLE = 1.0
+"""Seconds between two looks at whether there is something to ask the server."""
+
+
+class Channels:
+    """What every watch of a server shares: where events go, and what is known beforehand."""
+
+    def __init__(self, picture: Picture, clock: HostClock, logs: Logs, knowledge: Knowledge) -> None:
+        self.picture = picture
+        self.clock = clock
+        self.logs = logs
+        self.knowledge = knowledge
+        self.routes = readiness.load_routes()
 
 
 class ServerWatch:
-    """Runs until cancelled; `changed` is called when the server has ended."""
+    """Watches one server until cancelled; `ended` is called when its launcher has ended."""
 
     def __init__(
-        self,
-        host: Host,
-        server: Server,
-        targets: Sequence[LogTarget],
-        picture: Picture,
-        clock: HostClock,
-        logs: Logs,
-        changed: Callable[[], None],
+        self, host: Host, server: Server, targets: Sequence[LogTarget], channels: Channels, ended: Callable[[], None]
     ) -> None:
         self._host = host
         self._server = server
         self._targets = targets
-        self._picture = picture
-        self._clock = clock
-        self._logs = logs
-        self._changed = changed
+        self._channels = channels
+        self._ended = ended
+
+    async def run(self) -> None:
+        """Run all channels; raises ConnectionLost when the connection ends."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._channels.logs.follow(self._host, self._targets), name="logs")
+            group.create_task(self._probe(), name="probe")
+            group.create_task(self._ask(), name="readiness")
+
+    async def _probe(self) -> None:
+        script = probe.script(self._server.pid, port=self._server.port)
+        while True:
+            decoder = probe.ProbeDecoder(self._server.pid)
+            try:
+                async with self._host.stream(script) as stream:
+                    while data := await stream.read():
+                        self._take(decoder.feed(data), decoder.now)
+                    end = await stream.status()
+                why = f"The probe ended with status {end.status}: {end.stderr.decode('utf-8', 'replace').strip()[:200]}"
+            except ChannelRefused as refused:
+                why = str(refused)
+            self._channels.picture.apply(
+                [ChannelClosed(at=self._channels.clock.now(), channel="processes", why=why)]
+            )
+            await asyncio.sleep(AGAIN)
+
+    def _take(self, events: list[Event], host_time: float | None) -> None:
+        if host_time is not None:
+            self._channels.clock.tell(host_time)
+        self._channels.picture.apply(events)
+        if any(isinstance(event, ServerGone) for event in events):
+            self._ended()
+
+    async def _ask(self) -> None:
+        channels = self._channels
+        while True:
+            now = channels.clock.now()
+            state = channels.picture.state
+            verdict = assess(state, now, channels.knowledge.policy).state
+            question = readiness.next_question(state, verdict, now, channels.routes)
+            if question is None or question.at > now + IDLE:
+                await asyncio.sleep(IDLE)
+                continue
+            await asyncio.sleep(max(0.0, question.at - now))
+            await self._put(question)
+
+    async def _put(self, question: readiness.Question) -> None:
+        channels = self._channels
+        try:
+            answer = await readiness.probe(
+                self._host, question.port, question.path, timeout=question.timeout, address=question.address
+            )
+            channels.picture.apply([answer.event(channels.clock.now())])
+        except ChannelRefused as refused:
+            channels.picture.apply([ChannelClosed(at=channels.clock.now(), channel="http", why=str(refused))])
+            await asyncio.sleep(AGAIN)

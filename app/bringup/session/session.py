@@ -6,11 +6,20 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from bringup.core.assess import assess
-from bringup.core.errors import BringupError, ConnectionLost, Unreachable
+from bringup.core.errors import (
+    BringupError,
+    ChannelRefused,
+    ConnectionLost,
+    HostKeyChanged,
+    HostKeyUnknown,
+    LoginRefused,
+    Unreachable,
+)
 from bringup.core.events import LinkChanged, Server
 from bringup.core.state import State
 from bringup.core.verdict import Verdict
 from bringup.hosts.base import Host
+from bringup.hosts.greeting import greet
 from bringup.session.actions import Actions
 from bringup.session.backoff import waits
 from bringup.session.clock import HostClock
@@ -19,9 +28,12 @@ from bringup.session.finder import Finder
 from bringup.session.knowledge import Knowledge
 from bringup.session.logs import Logs
 from bringup.session.picture import Picture
+from bringup.session.server_watch import Channels
 from bringup.session.target import Target
 
 Connect = Callable[[], Awaitable[Host]]
+ASK_OPERATOR = (LoginRefused, HostKeyUnknown, HostKeyChanged)
+"""Failures that do not go away by themselves; a refused login that is tried again and again can lock a user out."""
 
 
 class Session:
@@ -35,14 +47,14 @@ class Session:
         self._logs = Logs(self._picture, knowledge, self._clock)
         self._target = target
         self._host: Host | None = None
-        self._finder = Finder(target, knowledge, self._picture, self._clock, self._logs)
-        self._actions = Actions(self._picture, self._clock)
+        self._finder = Finder(target, Channels(self._picture, self._clock, self._logs, knowledge))
+        self._actions = Actions(self._picture, self._clock, knowledge)
         self._task: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
         """Connect and begin to watch; raises Unreachable or UsageError when there is no way in."""
         self._tell_link("connecting")
-        self._host = await self._connect()
+        self._host = await self._enter()
         self._tell_link("up")
         self._task = asyncio.create_task(self._supervise(self._host), name="watch")
 
@@ -102,14 +114,26 @@ class Session:
 
     async def restart(self, plan: StopPlan) -> None:
         """Stop the server and launch it again."""
-        started = await self._actions.restart(self._reach(), plan)
-        self._finder.expect(started)
+        await self._actions.restart(self._reach(), plan)
+        self._finder.look()
 
     def choose(self, server: Server) -> None:
         """Watch another server."""
         self._finder.pick(server)
 
     # --- the supervisor ---
+
+    async def _enter(self) -> Host:
+        """Connect, and learn what kind of machine answers before anything else is read from it."""
+        host = await self._connect()
+        try:
+            seen = await greet(host)
+        except BaseException:
+            await host.close()
+            raise
+        self._clock.tell(seen.at)
+        self._picture.apply([seen])
+        return host
 
     def _reach(self) -> Host:
         if self._host is None or self._picture.state.link.status != "up":
@@ -142,12 +166,15 @@ class Session:
             await asyncio.gather(search, closed, return_exceptions=True)
 
     async def _reconnect(self, why: str) -> Host:
+        """Try until the host is back; what only the operator can mend is raised instead of tried again."""
         for wait in waits():
             await asyncio.sleep(wait)
             self._tell_link("connecting", why)
             try:
-                return await self._connect()
-            except Unreachable as error:
+                return await self._enter()
+            except ASK_OPERATOR:
+                raise
+            except (Unreachable, ConnectionLost, ChannelRefused) as error:
                 why = str(error)
                 self._tell_link("lost", why)
         raise AssertionError("waits() never ends")

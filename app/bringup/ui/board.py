@@ -131,9 +131,17 @@ class Board:
             widget = self._painted(name)
             widget.display = rows > 0
             widget.styles.height = rows
+        self._space(division)
         gpus = self._painted("gpus")
         gpus.styles.width = division.gpu_width or "100%"
         self._screen.query_one("#middle").set_class(division.gpu_width > 0, "-beside")
+
+    def _space(self, division: Division) -> None:
+        """Set panels apart where there is room; `first` is the panel below the verdict."""
+        first = "phases" if division.phases else "middle" if division.ranks or division.gpus else "log-heading"
+        for name in ("phases", "middle", "log-heading"):
+            apart = division.gaps > 1 or (division.gaps == 1 and name == first)
+            self._screen.query_one(f"#{name}").styles.margin = (1 if apart else 0, 0, 0, 0)
 
     def _painted(self, name: str) -> Painted:
         return self._screen.query_one(f"#{name}", Painted)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bringup.ui.paint.ranks import columns_for
 
 SMALLEST = (60, 15)
-WIDE = 110
+WIDE = 116
 """Columns from which the GPUs stand beside the ranks."""
-_GPU_ROOM = (46, 76)
+_GPU_ROOM = (52, 76)
 _LOG_LEAST = 4
 _LOG_COMFORT = 8
-_TALL, _VERY_TALL = 30, 48
+_TALL, _AIRY, _VERY_TALL = 30, 36, 48
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,8 @@ class Division:
     rank_columns: int = 1
     gpu_width: int = 0
     """Columns of the GPUs where they stand beside the ranks, else 0."""
+    gaps: int = 0
+    """Blank rows: 1 sets the verdict apart, 3 set every panel apart."""
     with_memory: bool = False
     """The ranks show GPU memory, for the GPUs have no room of their own."""
 
@@ -52,12 +54,12 @@ def divide(width: int, height: int, needs: Needs) -> Division:
     """Return the division of a screen of `width` x `height` cells."""
     if needs.log_alone:
         return Division(needs.notices, 0, 0, 0, 0)
-    left = height - 2 - needs.notices
-    verdict = min(max(3, needs.verdict), 3 if height < _TALL else 6 if height < _VERY_TALL else 9)
+    gaps = 0 if height < _AIRY else 1 if height < _VERY_TALL else 3
+    left = height - 2 - needs.notices - gaps
+    verdict = min(max(3, needs.verdict), 3 if height < _TALL else 7 if height < _VERY_TALL else 10)
     phases = _phases(height, needs)
-    if width >= WIDE:
-        return _wide(width, left, verdict, phases, needs)
-    return _narrow(width, left, verdict, phases, needs)
+    divided = (_wide if width >= WIDE else _narrow)(width, left, verdict, phases, needs)
+    return replace(divided, gaps=gaps)
 
 
 def _phases(height: int, needs: Needs) -> int:

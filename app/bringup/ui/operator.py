@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
+
+from textual.app import App
 
 from bringup.core.errors import BringupError
 from bringup.session.console import Console, Question
 from bringup.ui.screens.question import dialog_for
 
-if TYPE_CHECKING:
-    from bringup.ui.app import BringupApp
-
 
 class Operator:
     """Asks through dialogs, one at a time."""
 
-    def __init__(self, app: BringupApp) -> None:
+    def __init__(self, app: App[None], say: Callable[[str], None], fail: Callable[[BringupError], None]) -> None:
         self._app = app
+        self._say = say
+        self._fail = fail
         self._turn = asyncio.Lock()
 
     async def __call__(self, question: Question) -> str | None:
@@ -36,11 +36,11 @@ class Operator:
 
     def say(self, text: str) -> None:
         """Tell what is being done, in a sentence."""
-        self._app.say(text)
+        self._say(text)
 
     def fail(self, error: BringupError) -> None:
         """Tell that the watch has ended by an error, and what can be done."""
-        self._app.fail(error)
+        self._fail(error)
 
 
 Connect = Callable[[Operator], Awaitable[Console]]

@@ -9,8 +9,8 @@ from bringup.ui.paint.row import Row
 
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 _LEVELS = "▁▂▃▄▅▆▇█"
-SOLID, READ, OPENED, INFERRED, TRACK, UNKNOWN = "█", "▓", "░", "╱", "─", "·"
-"""Proven by the rank's own log; read, as its maps show; opened, perhaps not read; implied; still to come; no sign."""
+DONE, SOLID, READ, OPENED, INFERRED, TRACK, UNKNOWN = "▆", "█", "▓", "░", "╱", "─", "·"
+"""Done; proven by its own log; read, as its maps show; opened, perhaps not read; implied; still to come; unknown."""
 
 
 def solid(share: float, width: int, ink: str) -> Row:
@@ -33,6 +33,8 @@ def rank_bar(view: RankView, width: int, ink: str = "") -> Row:
     if view.progress is None and view.opened is None:
         return ((UNKNOWN * width, "track"),)
     share = view.progress or 0.0
+    if share >= 1 and view.source == "log":
+        return ((DONE * width, ink or "proven-done"),)
     if view.source == "log":
         return solid(share, width, ink or "proven")
     texture, own = (INFERRED, "inferred") if view.source in ("peers", "none") else (READ, "observed")
@@ -46,19 +48,23 @@ def rank_bar(view: RankView, width: int, ink: str = "") -> Row:
 
 
 def stacked(parts: Sequence[tuple[int, str, str]], total: int, width: int) -> Row:
-    """Return a bar of (amount, texture, ink) parts one after the other; what is not nothing gets a cell."""
+    """Return a bar of (amount, texture, ink) parts one after the other, to the nearest cell.
+
+    Whatever holds a hundredth of the whole is seen, so that a small stranger is not rounded away.
+    """
     left, row = width, []
     for amount, texture, ink in parts:
         if amount <= 0 or total <= 0 or left <= 0:
             continue
-        length = min(left, max(1, round(amount * width / total)))
+        length = min(left, max(1 if amount * 100 >= total else 0, round(amount * width / total)))
         row.append((texture * length, ink))
         left -= length
     return (*row, (TRACK * left, "track"))
 
 
 def sparkline(values: Sequence[int], top: int, width: int) -> str:
-    """Return the newest values as small columns, `top` being the highest; padded on the left."""
-    newest = values[-width:]
-    columns = "".join(_LEVELS[min(7, max(0, value) * 8 // max(1, top))] for value in newest)
+    """Return the values as small columns, `top` being the highest; where there are too many, some share a column."""
+    each = -(-len(values) // max(1, width)) or 1
+    heights = [max(values[begin : begin + each]) for begin in range(0, len(values), each)]
+    columns = "".join(_LEVELS[min(7, max(0, value) * 8 // max(1, top))] for value in heights)
     return columns.rjust(width)

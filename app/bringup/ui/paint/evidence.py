@@ -7,7 +7,7 @@ from bringup.core.words import duration
 from bringup.ui.paint.gpus import foreign
 from bringup.ui.paint.measures import count, gib, size
 from bringup.ui.paint.phases import phase_name
-from bringup.ui.paint.row import Row, Span, wrapped
+from bringup.ui.paint.row import Row, Span, shorten, wrapped
 from bringup.ui.paint.verdict import SIGNS, details, time_left
 from bringup.ui.picture import Picture
 
@@ -20,8 +20,10 @@ def paint_evidence(picture: Picture, width: int) -> list[Row]:
     sign, ink = SIGNS[verdict.state]
     rows: list[Row] = [((f"{sign} {verdict.state.upper()}", ink),)]
     rows += [((line, "strong"),) for line in wrapped(clean_text(verdict.summary), width, 6)]
-    rows += [(), time_left(verdict), (), (("What it rests on", "title"),)]
-    shown = [row for row in details(picture) if row != time_left(verdict)]
+    if verdict.state in ("starting", "slow"):
+        rows += [(), time_left(verdict)]
+    rows += [(), (("What it rests on", "title"),)]
+    shown = [row for row in details(picture, 10_000) if row != time_left(verdict)]
     for row in shown or [(("Nothing was seen yet.", "quiet"),)]:
         rows += _wrapped(row, width)
     rows += [(), (("Channels", "title"),)]
@@ -52,14 +54,11 @@ def channels(picture: Picture) -> list[tuple[str, str, str]]:
     for at, how in log.moves[-3:]:
         found.append(("", f"the log was {clean_text(how)} {duration(picture.now - at)} ago", "slow"))
     found.append(_channel(picture, closed, "gpus", state.gpu.seen_at, count(len(state.gpu.gpus), "GPU")))
-    for index, kind, mib in foreign(state):
-        found.append(
-            (
-                "",
-                f"GPU {index}: {gib(mib)} GiB belong to {'an orphan' if kind == 'orphan' else 'another process'}",
-                "slow",
-            )
-        )
+    for app, orphan in foreign(state)[:8]:
+        whose = "an orphan" if orphan else "another process"
+        title = shorten(clean_text(app.title), 40)
+        held = f"{gib(app.used)} GiB" if app.used is not None else "memory"
+        found.append(("", f"GPU {app.gpu}: {held} held by {whose}, PID {app.pid} {title}".rstrip(), "slow"))
     if "maps" in closed:
         found.append(("maps", f"closed: {clean_text(closed['maps'])}", "slow"))
     found.append(_http(picture, closed))

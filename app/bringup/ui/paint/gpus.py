@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bringup.core.events import Gpu
+from bringup.core.events import Gpu, GpuApp
 from bringup.core.sanitize import clean_text
 from bringup.core.state import State
 from bringup.core.words import duration
@@ -15,8 +15,7 @@ from bringup.ui.paint.row import Row, Span, clip, wrapped
 from bringup.ui.picture import Picture
 
 _OLD = 5.0
-_OWN, _REST, _OTHER, _ORPHAN = "█", "▒", "▚", "╳"
-_NOT_CLEAN = ("other", "orphan")
+_OWN, _REST, _OTHER, _ORPHAN = "▆", "▒", "▚", "╳"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +30,7 @@ class Owners:
 
 def owners(state: State, gpu: Gpu) -> Owners:
     """Return who holds the memory of a GPU."""
-    ours = {process.pid for process in state.processes} | {rank.pid for rank in state.attempt.ranks if rank.pid}
+    ours = _ours(state)
     sums = {"own": 0, "other": 0, "orphan": 0}
     for app in state.gpu.apps:
         if app.gpu == gpu.index:
@@ -39,6 +38,10 @@ def owners(state: State, gpu: Gpu) -> Owners:
             kind = "orphan" if orphan else "own" if app.pid in ours else "other"
             sums[kind] += app.used or 0
     return Owners(**sums, rest=max(0, (gpu.used or 0) - sum(sums.values())))
+
+
+def _ours(state: State) -> set[int]:
+    return {process.pid for process in state.processes} | {rank.pid for rank in state.attempt.ranks if rank.pid}
 
 
 def paint_gpus(picture: Picture, width: int, height: int, *, focused: bool) -> list[Row]:
@@ -63,20 +66,31 @@ def why_none(picture: Picture) -> str:
     return "nvidia-smi has not answered yet."
 
 
-def foreign(state: State) -> list[tuple[int, str, int]]:
-    """Return (GPU, "other" or "orphan", MiB) where memory belongs to somebody else."""
-    found = []
-    for gpu in state.gpu.gpus:
-        held = owners(state, gpu)
-        found += [(gpu.index, kind, size) for kind, size in (("other", held.other), ("orphan", held.orphan)) if size]
-    return found
+def foreign(state: State) -> list[tuple[GpuApp, bool]]:
+    """Return the processes on the GPUs that are not this server's, and whether each is an orphan."""
+    ours = _ours(state)
+    strangers = [app for app in state.gpu.apps if app.pid not in ours or app.orphan or app.pid in state.orphans]
+    return [(app, app.orphan or app.pid in state.orphans) for app in strangers]
+
+
+def strangers(state: State) -> list[str]:
+    """Return a sentence for each process that holds memory which this server may need, the largest first."""
+    needed = {rank.gpu for rank in state.attempt.ranks if rank.gpu is not None}
+    found = [
+        (app, orphan) for app, orphan in foreign(state) if (orphan or app.gpu in needed) and (app.used or 0) >= 1024
+    ]
+    said = []
+    for app, orphan in sorted(found, key=lambda pair: -(pair[0].used or 0)):
+        whose = "an orphan of an earlier server" if orphan else f"{clean_text(app.user) or 'somebody'}'s process"
+        said.append(f"GPU {app.gpu}: {gib(app.used or 0)} GiB are held by {whose}, PID {app.pid}")
+    return said
 
 
 def _gpu(state: State, gpu: Gpu, width: int) -> Row:
     held = owners(state, gpu)
     numbers = _numbers(gpu, width)
     taken = 4 + sum(len(text) for text, _ in numbers)
-    tail = max(8, min(24, (width - taken) // 3))
+    tail = max(11, min(24, (width - taken) // 3))
     bar = max(4, width - taken - tail - 2)
     parts = (
         (held.own, _OWN, "mem-own"),
@@ -99,11 +113,11 @@ def _gpu(state: State, gpu: Gpu, width: int) -> Row:
 def _numbers(gpu: Gpu, width: int) -> tuple[Span, ...]:
     used = gib(gpu.used) if gpu.used is not None else "?"
     total = f"/{gpu.total / 1024:.0f}" if gpu.total else ""
-    util = f"{gpu.utilization} %" if gpu.utilization is not None else "-"
-    watts = f"{gpu.power:.0f} W" if gpu.power is not None else "-"
-    degrees = f"{gpu.temperature} °C" if gpu.temperature is not None else "-"
+    util = f"{gpu.utilization}%" if gpu.utilization is not None else "-"
+    watts = f"{gpu.power:.0f}W" if gpu.power is not None else "-"
+    degrees = f"{gpu.temperature}°C" if gpu.temperature is not None else "-"
     memory = f" {used.rjust(5)}{total.ljust(4)}"
-    return ((memory, "text"), (util.rjust(6), "quiet"), (watts.rjust(6), "quiet"), (degrees.rjust(6), "quiet"))
+    return ((memory, "text"), (util.rjust(5), "quiet"), (watts.rjust(6), "quiet"), (degrees.rjust(5), "quiet"))
 
 
 def _tail(state: State, gpu: Gpu, held: Owners, width: int) -> Row:
@@ -127,7 +141,7 @@ def _head(picture: Picture, width: int) -> Row:
     channel = picture.state.gpu
     spans: list[Span] = []
     if channel.seen_at is not None and picture.now - channel.seen_at > _OLD:
-        return ((f"nvidia-smi answered {duration(picture.now - channel.seen_at)} ago", "slow"),)
+        return ((f"answered {duration(picture.now - channel.seen_at)} ago", "slow"),)
     held = [owners(picture.state, gpu) for gpu in channel.gpus]
     named = [
         (_OWN, "mem-own", "this server", any(one.own for one in held)),

@@ -15,8 +15,8 @@ def heading(number: int, name: str, width: int, *, focused: bool, left: Row = ()
     )
     head = clip((*head, *left, (" ", "text")) if left else head, width)
     room = width - width_of(head)
-    if right and width_of(right) + 5 > room:
-        right = ()
+    while right and width_of(right) + 5 > room:
+        right = right[:-2]
     rule = room - (width_of(right) + 2 if right else 0)
     tail: Row = ((" ", "text"), *right, (" ", "text")) if right else ()
     return (*head, ("─" * max(0, rule), "faint"), *tail)

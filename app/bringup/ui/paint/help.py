@@ -25,16 +25,15 @@ _TEXTURES = (
     (READ, "observed", "read, as the rank's memory maps show"),
     (OPENED, "opened", "opened, perhaps not read yet"),
     (INFERRED, "inferred", "only inferred from other ranks"),
-    (UNKNOWN, "track", "no sign of this rank on any channel"),
+    (UNKNOWN, "track", "how far it is cannot be told"),
 )
 
 
 def paint_help(width: int, *, read_only: bool) -> list[Row]:
     """Return the help as rows of at most `width` cells."""
     keys = shown(read_only=read_only)
-    rows: list[Row] = [(("The server is touched by R and K only, and both ask first.", "text"),), ()]
-    if read_only:
-        rows[0] = (("Read-only: no key touches the server.", "text"),)
+    first = "Read-only: no key touches the server." if read_only else "Only R and K touch the server; both ask first."
+    rows: list[Row] = [((first, "text"),), ()]
     for group in GROUPS:
         rows.append(((group, "title"),))
         for key in (key for key in keys if key.group == group):

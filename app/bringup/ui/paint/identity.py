@@ -35,7 +35,7 @@ def paint_identity(picture: Picture, width: int) -> Row:
     """Return the line of identity; what matters least goes first where there is little room."""
     right = _times(picture, long=width >= 100)
     room = width - width_of(right) - 2
-    for detail in (3, 2, 1, 0):
+    for detail in (4, 3, 2, 1, 0):
         left = _left(picture, detail)
         if width_of(left) <= room:
             break
@@ -66,7 +66,7 @@ def _left(picture: Picture, detail: int) -> Row:
             (number, "quiet"),
         ]
     )
-    return ((" ", "text"), *((("bringup ", "quiet"),) if detail > 1 else ()), *pieces)
+    return ((" ", "text"), *((("bringup ", "quiet"),) if detail > 3 else ()), *pieces)
 
 
 def _times(picture: Picture, *, long: bool) -> Row:

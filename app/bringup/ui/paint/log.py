@@ -51,8 +51,12 @@ def paint_log_heading(picture: Picture | None, width: int, look: LogLook) -> Row
 
 def why_no_log(picture: Picture | None) -> str:
     """Return the sentence that stands where the log would."""
-    if picture is None or picture.verdict.state == "waiting":
+    if picture is None:
         return ""
+    if picture.verdict.state == "waiting":
+        others = len(picture.state.others)
+        more = f" {count(others, 'server')} of others can be chosen with o." if others else ""
+        return f"As soon as a server starts, it is watched, and its log appears here.{more}"
     log = picture.state.log
     why = next((why for channel, why in picture.state.closed if channel == "log"), "") or log.note
     if log.kind in _NONE:
@@ -113,7 +117,10 @@ def _channel(picture: Picture, room: int) -> Row:
     if log.kind not in ("", "file"):
         told.append((log.kind, "slow"))
     rest = width_of(joined(told)) + 3
-    path = shorten_front(clean_text(log.path), max(12, room - rest))
+    while told and rest > room - 12:
+        told.pop(0)
+        rest = width_of(joined(told)) + 3
+    path = shorten_front(clean_text(log.path), max(0, room - rest))
     return joined([(path, "text"), *told])
 
 

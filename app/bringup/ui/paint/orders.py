@@ -10,10 +10,12 @@ from bringup.core.sanitize import clean_text
 from bringup.session.console import StopPlan
 from bringup.ui.paint.identity import model_name
 from bringup.ui.paint.measures import count
-from bringup.ui.paint.row import Row, joined, shorten, wrapped
+from bringup.ui.paint.row import Row, fill, joined, wrapped
 
-_LABEL = 12
-_COMMAND_LINES = 3
+_LABEL = 11
+_COMMAND_LINES = 4
+_FEW = 4
+_TWO_COLUMNS = 70
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +30,13 @@ class Signal:
 
 SIGNALS = (
     Signal("TERM", "SIGTERM", "asks it to end; what is left after a while is killed"),
-    Signal("INT", "SIGINT", "as ctrl+c in its terminal; what is left after a while is killed"),
+    Signal("INT", "SIGINT", "as ctrl+c would; what is left after a while is killed"),
     Signal("KILL", "SIGKILL", "ends it at once; nothing is written or cleaned up"),
 )
 
 
-def paint_plan(plan: StopPlan, width: int, *, processes: int) -> list[Row]:
-    """Return host, server, command, at most `processes` of the processes, those left alone, and the log."""
+def paint_plan(plan: StopPlan, width: int) -> list[Row]:
+    """Return host, server, command, every process that is ended, those left alone, and the log."""
     server = plan.server
     what = joined(
         [
@@ -47,9 +49,9 @@ def paint_plan(plan: StopPlan, width: int, *, processes: int) -> list[Row]:
     )
     rows: list[Row] = [_field("host", ((clean_text(plan.node), "strong"),)), _field("server", what)]
     rows += _text("command", plan.command, width, _COMMAND_LINES)
-    rows += _processes("ends", plan.members, width, processes, "strong")
+    rows += _processes("ends", plan.members, width, "strong")
     if plan.bystanders:
-        rows += _processes("left alone", plan.bystanders, width, 2, "text")
+        rows += _processes("left alone", plan.bystanders, width, "text")
     if plan.log:
         rows += _text("log", plan.log, width, 1)
     if server.parent:
@@ -74,14 +76,17 @@ def paint_signals(chosen: int) -> list[Row]:
     return rows
 
 
-def _processes(label: str, processes: Sequence[Process], width: int, most: int, ink: str) -> list[Row]:
+def _processes(label: str, processes: Sequence[Process], width: int, ink: str) -> list[Row]:
+    """Number, and PID and title of each, in two columns where there are many."""
     rows = [_field(label, ((count(len(processes), "process", "processes"), ink),))]
-    shown = processes if len(processes) <= most else processes[: max(0, most - 1)]
-    for process in shown:
-        title = shorten(clean_text(process.title or process.comm), max(8, width - _LABEL - 10))
-        rows.append(_field("", ((f"{process.pid:>8}  ", "quiet"), (title, "text"))))
-    if len(shown) < len(processes):
-        rows.append(_field("", ((f"     and {len(processes) - len(shown)} more", "quiet"),)))
+    columns = 2 if len(processes) > _FEW and width >= _TWO_COLUMNS else 1
+    each = (width - _LABEL) // columns
+    for first in range(0, len(processes), columns):
+        row: Row = ()
+        for process in processes[first : first + columns]:
+            title = clean_text(process.title or process.comm)
+            row = (*row, *fill(((f"{process.pid:<7} ", "quiet"), (title, "text")), each - 1), (" ", "text"))
+        rows.append(_field("", row))
     return rows
 
 

@@ -9,7 +9,7 @@ from bringup.core.verdict import PhaseView, Verdict
 from bringup.core.words import duration
 from bringup.ui.paint.headings import heading
 from bringup.ui.paint.measures import short_duration
-from bringup.ui.paint.row import Row, Span, clip, joined, width_of
+from bringup.ui.paint.row import Row, Span, clip, joined, shorten, width_of
 from bringup.ui.picture import Picture
 
 _LABEL = 8
@@ -101,11 +101,11 @@ def _serves(verdict: Verdict) -> bool:
 def _stretches(verdict: Verdict, views: Iterable[PhaseView]) -> list[Stretch]:
     origin, until = _origin(verdict), extent(verdict)
     found = []
-    for number, view in enumerate(views):
+    for view in views:
         begin = view.started - origin
         end = min(until, begin + view.seconds) if view.phase == "serving" else begin + view.seconds
         over = view.ended or verdict.state in _ENDED
-        ink = ("phase", "phase-other")[number % 2] if over else "phase-now"
+        ink = "phase" if over else "phase-now"
         if verdict.state in ("failed", "stalled") and not view.ended:
             ink = "phase-bad"
         found.append(Stretch(begin, end, phase_name(view), short_duration(view.seconds), ink))
@@ -119,22 +119,22 @@ def _lane(name: str, stretches: list[Stretch], until: float, width: int) -> Row:
     for stretch in stretches:
         begin = max(at, min(room - 1, round(stretch.begin / until * room)))
         end = max(begin + 1, min(room, round(stretch.end / until * room)))
-        row += [(" " * (begin - at), "text"), (_inside(stretch, end - begin), stretch.ink)]
+        row += [(" " * (begin - at), "text"), *_inside(stretch, end - begin)]
         at = end
         if at >= room:
             break
     return (*row, ("╌" * (room - at), "faint"))
 
 
-def _inside(stretch: Stretch, room: int) -> str:
+def _inside(stretch: Stretch, room: int) -> Row:
     """What fits into a stretch: name and duration, else the name, else its beginning."""
-    ghost = stretch.ink == "ghost"
-    for text in (f"{stretch.name} {stretch.took}", stretch.name, stretch.name[: room - 2] if room > 4 else ""):
+    for text in (f"{stretch.name} {stretch.took}", stretch.name, shorten(stretch.name, room - 2) if room > 6 else ""):
         if len(text) + 2 <= room:
             break
-    if ghost:
-        return f"└{text}".ljust(room, "─") if room > 1 else "└"
-    return f"▏{text}".ljust(room)
+    if stretch.ink == "ghost":
+        return ((f"└{text}".ljust(room, "─"), "ghost"),)
+    edge = ("▏", "phase-edge") if stretch.ink == "phase" else (" ", stretch.ink)
+    return (edge, (text.ljust(room - 1), stretch.ink))
 
 
 def _spoken(picture: Picture, width: int) -> Row:

@@ -17,6 +17,7 @@ from bringup.ui.picture import Picture
 _MEMORY = 12
 _QUIET_SHOWN = 5.0
 _WIDE, _MIDDLE = 60, 38
+_OVER = ("gone", "zombie")
 _TROUBLES = {"uninterruptible": "stuck in I/O", "zombie": "dead (zombie)", "error": "error line"}
 
 
@@ -72,12 +73,12 @@ def columns_for(ranks: int, width: int, rows: int) -> int:
 
 
 def _rank(picture: Picture, view: RankView, width: int, chosen: bool, look: RanksLook) -> Row:
-    sign, ink = _sign(view)
+    sign, ink = _sign(picture, view)
     name = name_of(picture.state.attempt, view.rank)
     longest = max(len(name_of(picture.state.attempt, other.rank)) for other in picture.verdict.ranks[:64])
     room = width - longest - 4 - (_MEMORY if look.with_memory and look.columns == 1 else 0)
-    counted = 8 if width >= _MIDDLE else 0
-    bar = min(44, int(room * 0.42)) if width >= _WIDE else max(6, room - counted - (10 if width >= _MIDDLE else 8))
+    counted = 8 if width >= _WIDE else 0
+    bar = min(44, int(room * 0.34)) if width >= _WIDE else max(6, room - (14 if width >= _MIDDLE else 9))
     note = room - bar - counted - 1
     pointer = "›" if look.filtered == view.rank else " "
     row: Row = (
@@ -88,14 +89,16 @@ def _rank(picture: Picture, view: RankView, width: int, chosen: bool, look: Rank
     )
     if counted:
         row = (*row, (_count(view).rjust(counted), "text"))
-    said = _said(picture, view) if width >= _WIDE else (_word(view),)
-    row = (*row, (" ", "text"), *fill(joined(said), note))
+    said = joined(_said(picture, view)) if width >= _WIDE else _shortly(view, roomy=width >= _MIDDLE)
+    row = (*row, (" ", "text"), *fill(said, note))
     if look.with_memory and look.columns == 1:
         row = (*row, (_memory(picture, view).rjust(_MEMORY - 1), "mem-own"))
     return row
 
 
-def _sign(view: RankView) -> Span:
+def _sign(picture: Picture, view: RankView) -> Span:
+    if view.trouble and picture.verdict.state == "stopped":
+        return "□", "off"
     if view.trouble:
         return "✕", "bad"
     if view.straggler:
@@ -118,22 +121,60 @@ def _word(view: RankView) -> Span:
     if view.progress == 1.0:
         return "done", "quiet"
     if view.progress is None and view.opened is None:
-        return "begun" if view.note == "begun" else "no sign", "quiet"
-    return {"log": "own log", "maps": "maps", "memory": "memory"}.get(view.source, "inferred"), "quiet"
+        return (clean_text(view.note) or ("not seen yet" if view.pid is None else "started")), "quiet"
+    return {"log": "its own bar", "maps": "by its maps", "memory": "by its memory"}.get(
+        view.source, "inferred"
+    ), "quiet"
+
+
+def _shortly(view: RankView, *, roomy: bool) -> Row:
+    """The count, or the word where that says more; both only where both fit."""
+    word, count = _word(view), _count(view)
+    if not count:
+        return (word,)
+    if not (view.trouble or view.straggler):
+        return ((count, "text"),)
+    return ((f"{count} ", "text"), word) if roomy else (word,)
 
 
 def _said(picture: Picture, view: RankView) -> list[Span]:
     """What is said beside a bar."""
     said: list[Span] = []
+    if view.trouble in _OVER:
+        return [("ended", "quiet") if picture.verdict.state == "stopped" else _word(view)]
     if view.trouble or view.straggler:
         said.append(_word(view))
     if view.progress != 1.0 and (view.phase, view.role) != (picture.verdict.phase, picture.verdict.role) and view.phase:
         said.append((f"{view.role} {view.phase}" if view.role else view.phase, "text"))
-    note = clean_text(view.note)
-    said.append((note or _word(view)[0], "text" if view.straggler or view.trouble else "quiet"))
-    if view.quiet_s is not None and view.quiet_s >= _QUIET_SHOWN and view.progress != 1.0:
-        said.append((f"quiet {duration(view.quiet_s)}", "quiet"))
+    up = "up" if picture.verdict.phase == "warmup" and view.pid is not None else ""
+    said.append((_note(view) or up or _word(view)[0], "text" if view.straggler or view.trouble else "quiet"))
+    quiet = _quiet(picture, view)
+    if quiet >= _QUIET_SHOWN:
+        said.append((f"quiet {duration(quiet)}", "quiet"))
     return said
+
+
+def _quiet(picture: Picture, view: RankView) -> float:
+    """Seconds without work, for a rank of which work is expected and could be seen; the bar is work of rank 0."""
+    expected = picture.verdict.state in ("starting", "slow", "stalled") and picture.verdict.phase != "warmup"
+    if view.quiet_s is None or view.progress == 1.0 or view.source == "peers" or not expected:
+        return 0.0
+    bars = picture.state.attempt.bars
+    drawn = max((bar.moved_at for bar in bars), default=0.0) if view.source == "log" else 0.0
+    return min(view.quiet_s, picture.now - drawn)
+
+
+def _note(view: RankView) -> str:
+    """The note without the count that stands beside the bar already."""
+    note = clean_text(view.note)
+    if view.done is None or view.total is None:
+        return note
+    opened = round((view.opened or 0.0) * view.total)
+    if view.source == "maps" and opened - view.done > 1:
+        return f"{opened} opened"
+    for word in ("shard", "step"):
+        note = note.removeprefix(f"{word} {view.done}/{view.total}").strip()
+    return note
 
 
 def _count(view: RankView) -> str:
@@ -157,8 +198,7 @@ def _tally(picture: Picture) -> Row:
     done = sum(1 for view in views if view.progress == 1.0)
     if not views or picture.verdict.phase in ("warmup", "serving", None):
         return ((f"{len(views)}", "quiet"),) if views else ()
-    role = f"{picture.verdict.role} " if picture.verdict.role else ""
-    return ((f"{done} of {len(views)} done with {role}{picture.verdict.phase}", "quiet"),)
+    return ((f"{done} of {len(views)} done", "quiet"),)
 
 
 def _legend(picture: Picture, look: RanksLook) -> Row:
@@ -166,10 +206,10 @@ def _legend(picture: Picture, look: RanksLook) -> Row:
     views = picture.verdict.ranks
     shown = [
         (SOLID, "proven", "own log", any(view.source == "log" for view in views)),
-        (READ, "observed", "read (maps)", any(view.source == "maps" for view in views)),
+        (READ, "observed", "maps", any(view.source == "maps" for view in views)),
         (OPENED, "opened", "opened", any((view.opened or 0) > (view.progress or 0) for view in views)),
         (INFERRED, "inferred", "inferred", any(view.source == "peers" for view in views)),
-        (UNKNOWN, "track", "no sign", any(view.progress is None and view.opened is None for view in views)),
+        (UNKNOWN, "track", "unknown", any(view.progress is None and view.opened is None for view in views)),
     ]
     spans: list[Span] = []
     for sign, ink, word, there in shown:

@@ -8,7 +8,8 @@ from bringup.core.ranks import name_of
 from bringup.core.sanitize import clean_text
 from bringup.core.verdict import Verdict
 from bringup.core.words import left
-from bringup.ui.paint.row import Row, Span, clip, wrapped
+from bringup.ui.paint.gpus import strangers
+from bringup.ui.paint.row import Row, clip, width_of, wrapped
 from bringup.ui.picture import Picture
 
 SIGNS: dict[str, tuple[str, str]] = {
@@ -26,6 +27,7 @@ SIGNS: dict[str, tuple[str, str]] = {
 """Sign and ink of every state; the word beside it says the same without colour."""
 _EDGE = "▌"
 _LONGEST_SENTENCE = 3
+_MOST_STRANGERS = 3
 
 
 def paint_verdict(picture: Picture, width: int, height: int) -> list[Row]:
@@ -33,7 +35,7 @@ def paint_verdict(picture: Picture, width: int, height: int) -> list[Row]:
     sign, ink = SIGNS[picture.verdict.state]
     word = picture.verdict.state.upper()
     rows = _sentence(f"{sign} {word}", ink, picture.verdict.summary, width, min(height, _LONGEST_SENTENCE))
-    for row in details(picture):
+    for row in details(picture, width - 3):
         if len(rows) >= height:
             break
         rows.append(clip(((f"{_EDGE} ", ink), *row), width))
@@ -44,7 +46,7 @@ def wanted_height(picture: Picture, width: int) -> int:
     """Return how many rows all of it would take."""
     word = picture.verdict.state.upper()
     lines = wrapped(clean_text(picture.verdict.summary), width - len(word) - 7, _LONGEST_SENTENCE)
-    return len(lines) + sum(1 for _ in details(picture))
+    return len(lines) + sum(1 for _ in details(picture, width - 3))
 
 
 def paint_opening(text: str, hint: str, width: int, height: int, *, failed: bool) -> list[Row]:
@@ -56,23 +58,28 @@ def paint_opening(text: str, hint: str, width: int, height: int, *, failed: bool
     return rows + [((_EDGE, ink),)] * (height - len(rows))
 
 
-def details(picture: Picture) -> Iterator[Row]:
-    """Yield what stands below the sentence, most important first, one row each."""
+def details(picture: Picture, width: int) -> Iterator[Row]:
+    """Yield what stands below the sentence, most important first; cause and advice may take two rows of `width`."""
     verdict = picture.verdict
-    yield from _cause(picture)
+    yield from _cause(picture, width)
     for advisory in verdict.warnings:
-        if advisory.kind != "channel-missing":
+        if advisory.kind != "channel-missing" and advisory.detail not in verdict.summary:
             yield (("! ", "slow"), (clean_text(advisory.detail), "text"))
+    for sentence in strangers(picture.state)[:_MOST_STRANGERS]:
+        yield (("! ", "slow"), (sentence, "text"))
     if verdict.eta_s is not None:
         yield time_left(verdict)
+    known = f"log line {verdict.cause.line_number}:" if verdict.cause is not None else "\n"
     for line in verdict.evidence:
+        if line.startswith(known):
+            continue
         yield (("· ", "faint"), (clean_text(line), "quiet"))
 
 
 def time_left(verdict: Verdict) -> Row:
     """Return the range of time left and what it rests on."""
     if verdict.eta_s is None:
-        return (("No time left can be given.", "quiet"),)
+        return (("How long it still takes cannot be told.", "quiet"),)
     return (
         ("time left ", "quiet"),
         (left(*verdict.eta_s), "strong"),
@@ -84,24 +91,29 @@ def _from(basis: str) -> str:
     return basis if basis.startswith(("from", "by")) else f"from {basis}"
 
 
-def _cause(picture: Picture) -> Iterator[Row]:
+def _cause(picture: Picture, width: int) -> Iterator[Row]:
     cause = picture.verdict.cause
     if cause is None:
         return
-    who = "" if cause.rank is None else f"{name_of(picture.state.attempt, cause.rank)}, "
-    where = f"{who}line {cause.line_number:,}" if cause.line_number is not None else who.rstrip(", ")
+    who = name_of(picture.state.attempt, cause.rank) if cause.rank is not None else ""
+    where = f"line {cause.line_number:,}" if cause.line_number is not None else ""
+    head = " ".join(filter(None, (who, where)))
     if cause.line:
-        yield (
-            (f"{where}: " if where else "", "strong"),
-            (clean_text(cause.line), "log-error"),
-            *_jump(cause.line_number),
-        )
+        hint: Row = ((" (", "quiet"), (".", "key"), (" shows it)", "quiet")) if where else ()
+        begin: Row = ((head, "strong"), *hint, (": " if head else "", "strong"))
+        yield from _two_rows(begin, cause.line, "log-error", width)
     if cause.advice:
-        yield (("do ", "key"), (clean_text(cause.advice), "text"))
+        yield from _two_rows((("→ ", "key"),), cause.advice, "text", width)
 
 
-def _jump(line_number: int | None) -> tuple[Span, ...]:
-    return () if line_number is None else (("  ", "text"), (".", "key"), (" shows it", "quiet"))
+def _two_rows(begin: Row, text: str, ink: str, width: int) -> Iterator[Row]:
+    """A beginning and a text that may go on in a second row."""
+    lead = width_of(begin)
+    words = clean_text(text)
+    lines = wrapped(f"{'x' * lead} {words}" if lead else words, width, 2)
+    yield (*begin, (lines[0][lead + 1 :] if lead else lines[0], ink))
+    for line in lines[1:]:
+        yield (("  ", "text"), (line, ink))
 
 
 def _sentence(head: str, ink: str, text: str, width: int, most: int) -> list[Row]:

@@ -28,15 +28,12 @@ class StopDialog(Dialog[str]):
         self.chosen = 0
 
     def rows(self, width: int) -> list[Row]:
-        """Return what is touched, and the signals."""
-        lines = self.app.size.height - 16
-        return [
-            (("Stop this server?", "bad"),),
-            (),
-            *paint_plan(self.plan, width, processes=max(2, min(10, lines - 6))),
-            (),
-            *paint_signals(self.chosen),
-        ]
+        """Return what is touched."""
+        return [(("Stop this server?", "bad"),), *paint_plan(self.plan, width)]
+
+    def choices(self) -> list[Row]:
+        """Return the signals."""
+        return [(), *paint_signals(self.chosen)]
 
     def action_choose(self, step: int) -> None:
         """Choose the next signal."""
@@ -67,11 +64,10 @@ class RestartDialog(Dialog[bool]):
 
     def rows(self, width: int) -> list[Row]:
         """Return what is touched and what comes after it, or why it cannot be done."""
-        lines = self.app.size.height - 16
         rows: list[Row] = [
             (("Restart this server?" if not self.plan.restartable else "This server cannot be restarted here", "bad"),),
             (),
-            *paint_plan(self.plan, width, processes=max(2, min(10, lines - 4))),
+            *paint_plan(self.plan, width),
             (),
         ]
         text = self.plan.restartable or (

@@ -7,7 +7,7 @@ from typing import ClassVar, Generic, TypeVar
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Button
 
@@ -28,6 +28,8 @@ class Dialog(ModalScreen[Answer], Generic[Answer]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,n", "refuse", "cancel", show=False),
         Binding("y", "accept", "yes", show=False),
+        Binding("pageup", "page(-1)", show=False),
+        Binding("pagedown", "page(1)", show=False),
         Binding("left", "app.focus_previous", show=False),
         Binding("right", "app.focus_next", show=False),
     ]
@@ -44,11 +46,13 @@ class Dialog(ModalScreen[Answer], Generic[Answer]):
     def compose(self) -> ComposeResult:
         """Lay out the dialog."""
         with Vertical(id="dialog"):
-            yield Painted(id="body")
+            with VerticalScroll(id="scroll", can_focus=False):
+                yield Painted(id="body")
+            yield Painted(id="choices")
             with Horizontal(id="buttons"):
-                yield Button(self.no, id="no")
+                yield Button(self.no, id="no", compact=True)
                 if self.yes:
-                    yield Button(self.yes, id="yes")
+                    yield Button(self.yes, id="yes", compact=True)
 
     def on_mount(self) -> None:
         """Draw it, and begin to listen a moment after it is seen."""
@@ -69,14 +73,26 @@ class Dialog(ModalScreen[Answer], Generic[Answer]):
 
     def draw(self) -> None:
         """Paint the body."""
-        body = self.query_one("#body", Painted)
-        rows = self.rows(min(self.width, self.app.size.width - 8))
-        body.styles.height = len(rows)
-        body.show(rows)
+        choices = self.choices()
+        body = self.rows(min(self.width, self.app.size.width - 8))
+        for name, rows in (("#body", body), ("#choices", choices)):
+            painted = self.query_one(name, Painted)
+            painted.styles.height = len(rows)
+            painted.show(rows)
+        room = self.app.size.height - len(choices) - 6
+        self.query_one("#scroll").styles.height = min(len(body), max(3, room))
 
     def rows(self, width: int) -> list[Row]:
         """Return the rows of the body."""
         raise NotImplementedError
+
+    def choices(self) -> list[Row]:
+        """Return rows that stay in view below the body, however long that is."""
+        return []
+
+    def action_page(self, step: int) -> None:
+        """Scroll the body where it is longer than the screen."""
+        self.query_one("#scroll").scroll_relative(y=step * 5, animate=False)
 
     def action_refuse(self) -> None:
         """Answer no."""

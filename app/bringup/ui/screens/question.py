@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widgets import Button, Input
 
 from bringup.core.sanitize import clean_text
@@ -52,10 +52,12 @@ class SecretDialog(Dialog[str]):
     def compose(self) -> ComposeResult:
         """Lay out the dialog."""
         with Vertical(id="dialog"):
-            yield Painted(id="body")
+            with VerticalScroll(id="scroll", can_focus=False):
+                yield Painted(id="body")
+            yield Painted(id="choices")
             yield Input(password=self.question.kind in _SECRET, id="answer")
             with Horizontal(id="buttons"):
-                yield Button("Cancel", id="no")
+                yield Button("Cancel", id="no", compact=True)
 
     def listen(self) -> None:
         """Hear every key at once: an answer confirms nothing that could be regretted."""

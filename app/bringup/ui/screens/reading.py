@@ -14,8 +14,8 @@ from bringup.ui.paint.evidence import paint_evidence
 from bringup.ui.paint.help import paint_help
 from bringup.ui.paint.row import Row, spread
 from bringup.ui.picture import Picture
-from bringup.ui.widgets.painted import Painted
 from bringup.ui.widgets.pager import Pager
+from bringup.ui.widgets.painted import Painted
 
 _MOST_WIDTH = 110
 

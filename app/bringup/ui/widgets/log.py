@@ -62,6 +62,12 @@ class LogPane(ScrollView, can_focus=True):
             self.open_line = open_line
             self.refresh()
 
+    def reset(self) -> None:
+        """Forget all lines."""
+        self.lines = LogLines()
+        self.open_line = b""
+        self.action_resume()
+
     def narrow(self, pattern: re.Pattern[bytes] | None) -> None:
         """Show only the lines of a rank, or all again; the end is followed then."""
         self.lines.narrow(pattern)

@@ -26,7 +26,8 @@ def inks_of(app: App[object]) -> dict[str, Style]:
 def strip_of(row: Row, inks: dict[str, Style], width: int, base: Style, *, faded: bool = False) -> Strip:
     """Return a row as a strip of exactly `width` cells, made harmless once more whatever the painter did."""
     extra = base + _FADE if faded else base
-    segments = [Segment(clean_text(text), extra + inks[ink]) for text, ink in row if text]
+    calm = {"phase-now": "phase", "phase-bad": "phase"} if faded else {}
+    segments = [Segment(clean_text(text), extra + inks[calm.get(ink, ink)]) for text, ink in row if text]
     return Strip(segments).adjust_cell_length(width, base)
 
 

@@ -1,0 +1,89 @@
+"""Puts a session under the screen: the terminal is looked at first, the connection made after the first frame."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from bringup.core.errors import BringupError, UsageError
+from bringup.ui.terminal import theme_for, why_not
+
+if TYPE_CHECKING:
+    from bringup.hosts.ssh_config import SshOptions
+    from bringup.session.console import Console
+    from bringup.session.session import Session
+    from bringup.session.target import Target
+    from bringup.ui.app import BringupApp
+    from bringup.ui.operator import Operator
+
+
+def run_console(host: str, target: Target, *, theme: str = "", options: SshOptions | None = None) -> int:
+    """Run the console until the operator leaves it; returns the exit code. Raises UsageError without a terminal."""
+    refuse_without_terminal()
+    app, _ = make_console(host, target, theme=theme, options=options)
+    app.run()
+    return app.return_code or 0
+
+
+def refuse_without_terminal() -> None:
+    """Raise UsageError where a full-screen console cannot run."""
+    streams = (sys.stdin, sys.stdout, sys.__stderr__)
+    sentence = why_not(os.environ, is_tty=all(stream is not None and stream.isatty() for stream in streams))
+    if sentence:
+        raise UsageError(sentence)
+
+
+def make_console(
+    host: str, target: Target, *, theme: str = "", options: SshOptions | None = None
+) -> tuple[BringupApp, Opener]:
+    """Return the application and what opens its session."""
+    from bringup.ui.app import BringupApp
+
+    opener = Opener(host, target, options)
+    app = BringupApp(
+        title=target.name, connect=opener.open, disconnect=opener.close, theme=theme_for(os.environ, theme)
+    )
+    return app, opener
+
+
+class Opener:
+    """Makes the session when the screen asks for it, and ends it when the screen is left."""
+
+    def __init__(self, host: str, target: Target, options: SshOptions | None) -> None:
+        self._host = host
+        self._target = target
+        self._options = options
+        self._session: Session | None = None
+        self._watch: asyncio.Task[None] | None = None
+
+    async def open(self, operator: Operator) -> Console:
+        """Connect and return the session; raises BringupError when there is no way in."""
+        # Loaded here, after the first frame.
+        from bringup.cli.connect import way_to
+        from bringup.engines import load_engines, load_wrappers
+        from bringup.engines.patience import load_policy
+        from bringup.session.knowledge import Knowledge
+        from bringup.session.session import Session
+
+        operator.say(f"Connecting to {self._target.name}.")
+        knowledge = Knowledge(load_engines(), load_wrappers(), load_policy())
+        session = Session(way_to(self._host, operator, self._options), self._target, knowledge)
+        await session.open()
+        self._session = session
+        self._watch = asyncio.create_task(self._guard(session, operator), name="guard")
+        return session
+
+    async def close(self) -> None:
+        """End the connection; the server is not touched."""
+        if self._watch is not None:
+            self._watch.cancel()
+        if self._session is not None:
+            await self._session.close()
+
+    async def _guard(self, session: Session, operator: Operator) -> None:
+        try:
+            await session.wait()
+        except BringupError as error:
+            operator.fail(error)

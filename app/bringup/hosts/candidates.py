@@ -1,0 +1,180 @@
+"""The processes that discovery listed: which are launchers, which belong to one, and what stands above."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any, Protocol
+
+from bringup.core.events import Labels
+
+_DEEPEST = 64
+_SHELLS = frozenset({"sh", "bash", "dash", "ash", "zsh", "fish", "ksh", "mksh", "csh", "tcsh", "busybox"})
+_NOT_LAUNCHERS = _SHELLS | {
+    *("ssh", "grep", "egrep", "rg", "tail", "less", "vi", "vim", "nano", "cat", "tee", "watch", "pgrep", "pkill", "ps"),
+    *("tmux", "screen", "timeout", "nohup", "setsid", "sudo", "su", "script", "docker", "podman", "kubectl", "srun"),
+}
+"""Programs that can name a launcher in their arguments without being one."""
+_SEEN_THROUGH = frozenset({"sudo", "su", "doas", "runuser", "nohup", "setsid", "env", "script", "nice", "ionice"})
+"""Programs above a launcher that do nothing when it ends."""
+_TOP = frozenset(
+    {"init", "systemd", "sshd", "login", "tmux", "screen", "tini", "dumb-init", "docker-init", "containerd-shim", "conmon"}
+    | {"containerd-shim-runc-v2", "catatonit", "s6-svscan", "runit"}
+)
+"""Where a session, a container or the machine itself begins: no supervisor of this server."""
+_TERMINALS = frozenset({"tmux", "screen"})
+_LOOPS = ("while ", "until ", "for ")
+
+
+class Engine(Protocol):
+    """What discovery asks of an engine (`core.rules.Engine`)."""
+
+    @property
+    def name(self) -> str:
+        """Its name in the data."""
+        ...
+
+    @property
+    def title(self) -> str:
+        """Its name for people."""
+        ...
+
+    @property
+    def package(self) -> str:
+        """Its Python package."""
+        ...
+
+    @property
+    def titles(self) -> Classifier:
+        """What its processes look like."""
+        ...
+
+    def read_command(self, argv: Sequence[str]) -> dict[str, Any]:
+        """Return what a command line sets."""
+        ...
+
+
+class Classifier(Protocol):
+    """What the titles of an engine's processes say."""
+
+    def classify(self, title: str) -> tuple[Any, Labels] | None:
+        """Return the part that a process plays and the rank it runs, or None for a stranger."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A process as discovery listed it."""
+
+    pid: int
+    ppid: int
+    start: int
+    state: str
+    argv: tuple[str, ...]
+    user: str = ""
+
+    @property
+    def title(self) -> str:
+        """The arguments joined by blanks."""
+        return " ".join(self.argv).strip()
+
+    @property
+    def program(self) -> str:
+        """Name of the program: the first argument without folder, login dash and what a title adds to it."""
+        words = self.argv[0].split() if self.argv else []
+        return PurePosixPath(words[0].rstrip(":")).name.lstrip("-") if words else ""
+
+
+class Family:
+    """All listed processes, and who is above whom."""
+
+    def __init__(self, processes: Mapping[int, Candidate], engines: Sequence[Engine]) -> None:
+        self._processes = processes
+        self._engines = engines
+        self._parts = {pid: self._classify(process) for pid, process in processes.items()}
+
+    def launchers(self) -> list[tuple[Candidate, str]]:
+        """Return the launchers and the names of their engines; of a wrapper and what it started, only the latter."""
+        found = {pid for pid, (part, _) in self._parts.items() if part == "launcher"}
+        for pid in sorted(found, reverse=True):
+            above = next((other for other in self.above(pid) if other.pid in found), None)
+            if above is not None:
+                # The same command line twice is a fork that has not got its own title yet.
+                found.discard(pid if above.argv == self._processes[pid].argv else above.pid)
+        chosen = [(self._processes[pid], self._parts[pid][1]) for pid in found]
+        return chosen + [(host, engine) for host, engine in self._embedding(found) if host.pid not in found]
+
+    def orphans(self, launchers: Sequence[Candidate]) -> list[tuple[Candidate, str]]:
+        """Return the processes of engines that belong to none of the launchers."""
+        known = {launcher.pid for launcher in launchers}
+        return [
+            (self._processes[pid], engine)
+            for pid, (part, engine) in self._parts.items()
+            if part in ("scheduler", "detokenizer", "controller")
+            and not any(above.pid in known for above in self.above(pid))
+        ]
+
+    def engine_below(self, pid: int) -> str:
+        """Return the engine of a process that descends from this one; empty where there is none."""
+        for other, (part, engine) in self._parts.items():
+            if part and any(above.pid == pid for above in self.above(other)):
+                return engine
+        return ""
+
+    def above(self, pid: int) -> Iterator[Candidate]:
+        """Yield the ancestors of a process, nearest first."""
+        for _ in range(_DEEPEST):
+            process = self._processes.get(pid)
+            parent = self._processes.get(process.ppid) if process is not None else None
+            if parent is None:
+                return
+            yield parent
+            pid = parent.pid
+
+    def supervisor(self, pid: int) -> str:
+        """Return the title of what stands above a launcher, where that is more than a shell."""
+        for process in self.above(pid):
+            if process.pid == 1 or process.program in _TOP:
+                return ""
+            if not _is_passive(process):
+                return process.title
+        return ""
+
+    def terminal_program(self, pid: int) -> str:
+        """Return "tmux" or "screen" where a process runs in one, else ""."""
+        programs = (process.program.lower() for process in self.above(pid))
+        return next((program for program in programs if program in _TERMINALS), "")
+
+    def _classify(self, process: Candidate) -> tuple[str, str]:
+        if process.state in ("Z", "X") or not process.title:
+            return "", ""
+        for engine in self._engines:
+            known = engine.titles.classify(process.title)
+            if known is not None and not (known[0] == "launcher" and process.program in _NOT_LAUNCHERS):
+                return str(known[0]), engine.name
+        return "", ""
+
+    def _embedding(self, launchers: set[int]) -> Iterator[tuple[Candidate, str]]:
+        """Programs with a command line of their own that run an engine: the parent of schedulers without a launcher."""
+        seen = set()
+        for pid, (part, engine) in self._parts.items():
+            if part not in ("scheduler", "controller") or any(above.pid in launchers for above in self.above(pid)):
+                continue
+            host = next((above for above in self.above(pid) if not self._parts[above.pid][0]), None)
+            if host is None or host.pid in seen or host.pid == 1 or host.program in _TOP or _is_passive(host):
+                continue
+            seen.add(host.pid)
+            yield host, engine
+
+
+def _is_passive(process: Candidate) -> bool:
+    """A shell or a wrapper that does nothing about the end of what it started."""
+    if process.program in _SEEN_THROUGH:
+        return True
+    if process.program not in _SHELLS:
+        return False
+    words = [word for word in process.argv[1:] if not word.startswith("-")]
+    if any(word.startswith("-") and "c" in word for word in process.argv[1:2]):
+        return not any(loop in " ".join(words) for loop in _LOOPS)
+    return not words

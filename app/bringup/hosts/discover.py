@@ -1,0 +1,144 @@
+"""Finds the servers of a host by what their processes look like and what they hold open."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+from bringup.core.events import Server
+from bringup.hosts.base import Host
+from bringup.hosts.candidates import Candidate, Engine, Family
+from bringup.hosts.log_targets import Descriptor, Surroundings, find_targets
+from bringup.hosts.log_targets import log_target_for as log_target_for
+from bringup.hosts.probe import quote_word
+
+LIMIT = 8 << 20
+TIMEOUT = 20.0
+MOST_LAUNCHERS = 32
+DEFAULT_PORTS = {"sglang": 30000, "vllm": 8000}
+"""Where an engine listens unless it is told otherwise (its ServerArgs or its CLI)."""
+_SERVER_FIELDS = ("port", "model", "draft_model", "algorithm", "tp", "pp", "dp", "nnodes", "node_rank")
+_SECONDS = re.compile(r"\d{1,12}(?:\.\d{1,9})?")
+
+
+@dataclass(frozen=True, slots=True)
+class Orphan:
+    """A process of a server whose launcher has ended; it may hold GPU memory."""
+
+    pid: int
+    start: int
+    engine: str
+    title: str
+    user: str
+
+
+@dataclass(frozen=True, slots=True)
+class Discovery:
+    """What one look at a host found."""
+
+    servers: tuple[Server, ...]
+    """The login's own before other people's, the newest first."""
+    seeks: str
+    """What was looked for, as a sentence."""
+    orphans: tuple[Orphan, ...] = ()
+    user: str = ""
+    """The user we are there."""
+
+
+@dataclass(slots=True)
+class _Listing:
+    """The answer of discover.sh."""
+
+    now: float = 0.0
+    uptime: float = 0.0
+    ticks: int = 100
+    hidden: bool = False
+    """Other users' processes are hidden (/proc mounted with hidepid)."""
+    user: str = ""
+    processes: dict[int, Candidate] | None = None
+
+
+async def discover(
+    host: Host,
+    engines: Sequence[Engine],
+    *,
+    pid: int | None = None,
+    port: int | None = None,
+    log: str | None = None,
+    within: int | None = None,
+) -> Discovery:
+    """Look for servers once.
+
+    `pid` (of the launcher or of one of its processes) and `port` leave only what fits, `log` prefers what writes to that
+    file, `within` leaves only what descends from a process.
+    """
+    words = {word for engine in engines for word in (engine.name, engine.package) if word}
+    done = await host.run(
+        _script("discover.sh", str(pid or ""), *(quote_word(word) for word in sorted(words))),
+        timeout=TIMEOUT,
+        limit=LIMIT,
+    )
+    listing = _read_listing(done.stdout)
+    family = Family(listing.processes or {}, engines)
+    found = _choose(family, listing, pid, within)
+    servers = [_make(host_process, engines, engine, listing) for host_process, engine in found]
+    servers = [server for server in servers if port is None or server.port == port]
+    servers = await _complete(host, servers[:MOST_LAUNCHERS], family, listing)
+    writing = [server for server in servers if log is not None and any(log == known.path for known in server.logs)]
+    orphans = [
+        Orphan(process.pid, process.start, engine, process.title, process.user)
+        for process, engine in family.orphans([process for process, _ in family.launchers()])
+        if within is None or any(above.pid == within for above in family.above(process.pid))
+    ]
+    chosen = tuple(sorted(writing or servers, key=lambda known: (known.user != listing.user, -known.start, -known.pid)))
+    return Discovery(chosen, _seeks(engines, listing, orphans, pid, port, within), tuple(orphans), listing.user)
+
+
+def _choose(family: Family, listing: _Listing, pid: int | None, within: int | None) -> list[tuple[Candidate, str]]:
+    found = family.launchers()
+    if pid is not None:
+        line = {pid, *(process.pid for process in family.above(pid))}
+        named = [(process, engine) for process, engine in found if process.pid in line]
+        process = (listing.processes or {}).get(pid)
+        found = named or ([(process, family.engine_below(pid))] if process and process.state not in ("Z", "X") else [])
+    if within is not None:
+        found = [pair for pair in found if any(above.pid == within for above in family.above(pair[0].pid))]
+    return found
+
+
+def _make(process: Candidate, engines: Sequence[Engine], name: str, listing: _Listing) -> Server:
+    engine = next((known for known in engines if known.name == name), None)
+    told: dict[str, Any] = engine.read_command(process.argv) if engine is not None else {}
+    told = {field: value for field, value in told.items() if field in _SERVER_FIELDS}
+    told.setdefault("port", DEFAULT_PORTS.get(name))
+    return Server(
+        pid=process.pid,
+        start=process.start,
+        engine=name,
+        argv=process.argv,
+        user=process.user,
+        started_at=listing.now - listing.uptime + process.start / listing.ticks,
+        **told,
+    )
+
+
+async def _complete(host: Host, servers: list[Server], family: Family, listing: _Listing) -> list[Server]:
+    """Add what only the processes' own folders tell: where they run and write."""
+    if not servers:
+        return []
+    script = _script("launcher.sh", *(str(server.pid) for server in servers))
+    done = await host.run(script, timeout=TIMEOUT, limit=LIMIT)
+    places = _read_places(done.stdout)
+    return [_place(server, places.get(server.pid, _Place()), family, listing) for server in servers]
+
+
+def _place(server: Server, place: _Place, family: Family, listing: _Listing) -> Server:
+    around = Surroundings(
+        server.pid, server.user, listing.user, place.cgroup, family.terminal_program(server.pid)
+    )
+    targets = find_targets(place.descriptors or {1: Descriptor()}, around)
+    return replace(server, cwd=place.cwd, logs=targets, parent=clean_text(family.supervisor(server.pid)))

@@ -1,0 +1,36 @@
+# Lists processes with a word of interest in their command line, and everything above them. Arguments: PID PATTERN...
+#   PID      a process that is listed whatever its command line says; empty: none
+#   PATTERN  as grep -i takes it
+# Answers: one line on the host, then for each process a line and below it the bytes of its command line as od prints them.
+wanted=$1
+shift
+LC_ALL=C
+export LC_ALL
+cd /proc || exit
+read -r up _ <uptime
+printf 'K\t%s\t%s\t%s\t%s\t%s\n' "$(date +%s.%N)" "$up" "$(getconf CLK_TCK 2>/dev/null)" "$([ -e 1/stat ] || echo hidden)" "$(id -un)"
+
+for pattern; do
+    shift
+    set -- "$@" -e "$pattern"
+done
+pids=' ' count=0
+for file in ${wanted:+"$wanted/cmdline"} $(grep -il "$@" [0-9]*/cmdline 2>/dev/null); do
+    pid=${file%/*} depth=0
+    while [ "${pid:-0}" -gt 0 ] && [ $((depth += 1)) -lt 40 ]; do
+        case $pids in *" $pid "*) break ;; esac
+        # A name with a line end takes two lines: the last one holds the numbers.
+        stat=''
+        { while read -r line; do stat=$line; done <"$pid/stat"; } 2>/dev/null
+        [ -n "$stat" ] && [ $((count += 1)) -lt 1000 ] || break
+        pids="$pids$pid "
+        printf 'P\t%s\t%s\n' "$pid" "${stat##*) }"
+        od -An -v -tx1 -N 65536 <"$pid/cmdline" 2>/dev/null
+        set -- ${stat##*) }
+        pid=$2
+    done
+done
+for pid in $pids; do
+    set -- $(ls -ld "$pid" 2>/dev/null)
+    printf 'U\t%s\t%s\n' "$pid" "$3"
+done

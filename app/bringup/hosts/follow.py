@@ -1,0 +1,263 @@
+"""Following a log: every byte once and in order, whatever happens to the file.
+
+A log is followed by offset through an open handle. Two things prove that the bytes at the offset continue what was
+read: the first 64 bytes of the file are still the same, and so are the 64 bytes before the offset, which are read again
+with each look. `tail -F` proves nothing and loses lines when a server is started anew onto the same file: truncated and
+grown past the old offset, the file looks as if it had only grown.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from bringup.core.errors import ChannelRefused
+from bringup.core.events import LogMoved
+from bringup.hosts.base import FileLook, Host, OpenFile
+from bringup.hosts.position import FINGERPRINT
+from bringup.hosts.position import Position as Position
+
+LOOKAHEAD = 16
+"""Chunks asked for at once while far behind: over a slow link each look costs a round trip."""
+MAX_READ = 65536
+FIRST_PAUSE = 0.2
+"""Seconds between looks while the log moves."""
+LONGEST_PAUSE = 1.0
+"""Seconds between looks while it does not."""
+SLOWING = 1.5
+PATIENCE = 3
+"""Failed looks in a row after which the file is given up."""
+
+How = Literal["rotated", "truncated", "replaced", "gone", "back"]
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Bytes of the log."""
+
+    data: bytes
+    offset: int
+    """Where they begin in the file."""
+    backlog: bool
+    """They were there when the file was opened: only they themselves can tell when they were written."""
+    at: float | None = None
+    """When they came, in epoch seconds of the injected clock; None for backlog."""
+
+
+Item = Chunk | LogMoved
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """What one look amounts to: a move of the file, or bytes, and how long to wait then."""
+
+    pause: float = 0.0
+    moved: How | None = None
+    data: bytes = b""
+    head: bytes = b""
+
+
+class Follower:
+    """Follows one log of a host from an offset, from its end ("tail"), or from where another follower stopped.
+
+    A file that is not there is waited for. Chunks have at most `max_read` bytes, and the event loop has its turn after
+    each. `sleep` and `clock` are injected by tests.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        path: str,
+        *,
+        start: int | Literal["tail"] | Position = 0,
+        max_read: int = MAX_READ,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._host = host
+        self._path = path
+        self._start = start
+        self._max_read = max_read
+        self._sleep = sleep
+        self._clock = clock
+        self._position = start if isinstance(start, Position) else Position()
+        self._backlog = 0
+        self._size = 0
+        self._entered = False
+        self._gone = False
+        self._file: OpenFile | None = None
+        self._next: OpenFile | None = None
+        """What the path names now, while the file that it named before may still be written to."""
+        self._next_begun = False
+        self._pause = FIRST_PAUSE
+        self._failures = 0
+
+    @property
+    def position(self) -> Position:
+        """Behind the last chunk that was handed out; another follower can be started from it."""
+        return self._position
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file when it was last looked at."""
+        return self._size
+
+    async def items(self) -> AsyncGenerator[Item, None]:
+        """Yield chunks and what became of the file, until closed (`aclosing`) or cancelled.
+
+        After "rotated", "truncated" and "replaced" come the bytes of a new log, from its start. "gone" says that the
+        path names no file, at first or any more; after "back" comes a new log too, unless the offset of the next chunk
+        goes on from the last one: then it is the same file again.
+
+        Raises ChannelRefused for what may not be read or is no file, and ConnectionLost.
+        """
+        try:
+            while True:
+                try:
+                    step = await self._step()
+                except ChannelRefused as refused:
+                    step = await self._refused(refused)
+                if step.moved:
+                    yield LogMoved(at=self._clock(), how=step.moved)
+                for piece in self._cut(step.data):
+                    yield self._hand_out(piece, step.head)
+                    await asyncio.sleep(0)
+                await self._sleep(step.pause)
+        finally:
+            await self._close()
+
+    def _cut(self, data: bytes) -> list[bytes]:
+        """Cut bytes into chunks; none of them is part backlog, part live."""
+        old = max(0, self._backlog - self._position.offset)
+        size = self._max_read
+        return [part[at : at + size] for part in (data[:old], data[old:]) for at in range(0, len(part), size)]
+
+    def _hand_out(self, data: bytes, head: bytes) -> Chunk:
+        offset = self._position.offset
+        self._position = self._position.after(data, head)
+        backlog = offset < self._backlog
+        return Chunk(data, offset, backlog, None if backlog else self._clock())
+
+    async def _step(self) -> _Step:
+        if self._file is None:
+            return await self._enter()
+        position = self._position
+        size = min(max(self._size - position.offset, self._max_read), LOOKAHEAD * self._max_read)
+        look = await self._file.look(position.asked, size + len(position.before))
+        self._failures, self._size = 0, look.size
+        if not position.continues_in(look):
+            return self._anew(look)
+        data = look.data[len(position.before) :]
+        if data:
+            more = position.offset + len(data) < look.size
+            return _Step(0.0 if more else self._moving(), data=data, head=look.head)
+        if look.moved:
+            return await self._elsewhere(look)
+        if self._gone:
+            self._gone = False
+            return _Step(moved="back")
+        return _Step(self._resting())
+
+    async def _enter(self) -> _Step:
+        """Open what the path names, and find where to go on in it."""
+        self._file = await self._host.open(self._path)
+        first, waited = not self._entered, self._gone
+        if first and not waited and not isinstance(self._start, Position):
+            await self._begin(self._file, self._start)
+        look = await self._file.look(self._position.asked, max(1, len(self._position.before)))
+        self._size, self._entered, self._gone = look.size, True, False
+        step = _Step() if self._position.continues_in(look) else self._anew(look)
+        if waited:
+            return _Step(moved="back")
+        if first:
+            self._backlog = look.size
+        return step
+
+    async def _begin(self, file: OpenFile, start: int | Literal["tail"]) -> None:
+        """Begin at an offset or at the end; at the start of a file that is shorter than the offset."""
+        size = (await file.look(0, 1)).size
+        offset = size if start == "tail" else start
+        if 0 < offset <= size:
+            before = min(offset, FINGERPRINT)
+            look = await file.look(offset - before, before)
+            self._position = Position(offset, look.head, look.data)
+
+    async def _elsewhere(self, look: FileLook) -> _Step:
+        """Go on in what the path names now, once there is something in it and nothing more in the old file.
+
+        Until then the old one stays open: a server that still has it writes to it, whatever its name is now.
+        """
+        if not look.exists:
+            await self._drop_next()
+            return self._vanished()
+        if self._next is None:
+            try:
+                self._next = await self._host.open(self._path)
+            except ChannelRefused as refused:
+                if refused.reason == "missing":
+                    return self._vanished()
+                raise
+        if self._next_begun:
+            return await self._move_on()
+        following = await self._next.look(0, 1)
+        if following.moved:
+            await self._drop_next()
+        self._next_begun = bool(following.data) and not following.moved
+        return _Step(0.0 if self._next_begun else self._resting())
+
+    async def _move_on(self) -> _Step:
+        old, self._file = self._file, self._next
+        self._next, self._next_begun = None, False
+        if old is not None:
+            await old.close()
+        self._position, self._backlog = Position(), 0
+        waited, self._gone = self._gone, False
+        return _Step(moved="back" if waited else "rotated")
+
+    def _anew(self, look: FileLook) -> _Step:
+        how: How = "truncated" if look.size < self._position.offset else "replaced"
+        self._position, self._backlog = Position(), 0
+        return _Step(moved=how)
+
+    def _vanished(self) -> _Step:
+        told, self._gone = self._gone, True
+        return _Step(self._resting(), moved=None if told else "gone")
+
+    async def _refused(self, refused: ChannelRefused) -> _Step:
+        """Wait for a file that is missing, try again where a look failed; raise for what will not be had."""
+        await self._close()
+        if refused.reason == "missing":
+            return self._vanished()
+        if refused.reason == "denied":
+            user = (await self._host.run("id -un")).stdout.decode("utf-8", "replace").strip()
+            raise ChannelRefused(
+                f"The log {self._path} on {self._host.name} may not be read by {user or 'this user'}.",
+                "Log in as its owner, or let its owner give you the right to read it (chmod, setfacl).",
+                reason="denied",
+            ) from refused
+        self._failures += 1
+        if refused.reason == "unsupported" or self._failures >= PATIENCE:
+            raise refused
+        return _Step(self._resting())
+
+    def _moving(self) -> float:
+        self._pause = FIRST_PAUSE
+        return FIRST_PAUSE
+
+    def _resting(self) -> float:
+        pause, self._pause = self._pause, min(LONGEST_PAUSE, self._pause * SLOWING)
+        return pause
+
+    async def _drop_next(self) -> None:
+        if self._next is not None:
+            await self._next.close()
+        self._next, self._next_begun = None, False
+
+    async def _close(self) -> None:
+        await self._drop_next()
+        if self._file is not None:
+            await self._file.close()
+        self._file = None

@@ -1,0 +1,4 @@
+# The PIDs of the processes that hold memory of a GPU, as the driver knows them; status 127 without nvidia-smi.
+PATH=$PATH:/usr/bin:/usr/local/nvidia/bin:/usr/lib/wsl/lib
+command -v nvidia-smi >/dev/null 2>&1 || exit 127
+exec nvidia-smi --query-compute-apps=pid --format=csv,noheader,nounits

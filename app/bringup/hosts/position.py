@@ -1,0 +1,37 @@
+"""Where reading a log has come to, and the proof that a file is still the one that was read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bringup.hosts.base import FileLook
+
+FINGERPRINT = 64
+"""Bytes of the head and before the offset that are compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """An offset, with what proves later that a file is the same one up to there.
+
+    The head alone would not do: two starts of a server can begin with the same 64 bytes.
+    """
+
+    offset: int = 0
+    head: bytes = b""
+    """First bytes of the file, at most 64."""
+    before: bytes = b""
+    """Bytes before the offset, at most 64."""
+
+    @property
+    def asked(self) -> int:
+        """Where a look must begin to prove that it continues from here."""
+        return self.offset - len(self.before)
+
+    def after(self, data: bytes, head: bytes) -> Position:
+        """Return the position behind `data`; `head` was read after it."""
+        return Position(self.offset + len(data), head, (self.before + data)[-FINGERPRINT:])
+
+    def continues_in(self, look: FileLook) -> bool:
+        """Tell whether a look that began at `asked` is of the file that was read."""
+        return look.size >= self.offset and look.head.startswith(self.head) and look.data.startswith(self.before)

@@ -1,0 +1,147 @@
+"""Looking at the processes of a host, and signalling them by identity: PID and start time in one shell command."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from typing import Literal, cast, get_args
+
+from bringup.core.errors import ChannelRefused
+from bringup.core.events import Process
+from bringup.hosts.base import Host
+
+LIMIT = 4 << 20
+"""Bytes of a process list: some 80 000 processes."""
+TIMEOUT = 20.0
+Signal = Literal["TERM", "INT", "KILL"]
+Fate = Literal["sent", "gone", "reused", "denied"]
+_ROW = re.compile(rb"(\d+) (\d+) (\d+) (\d+) (\d+) (\S)")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The numbers of a process."""
+
+    pid: int
+    ppid: int
+    pgid: int
+    sid: int
+    start: int
+    """Clock ticks since boot."""
+    state: str
+
+    @property
+    def ended(self) -> bool:
+        """It does not run any more, and only its parent has not asked how it ended."""
+        return self.state in "ZX"
+
+
+Identity = tuple[int, int]
+"""PID and start time."""
+
+
+def script(name: str, *arguments: object) -> str:
+    """Return one of the scripts beside this module, for these arguments, together with `identify`."""
+    folder = resources.files(__package__)
+    parts = (folder.joinpath(file).read_text("utf-8") for file in ("identify.sh", name))
+    return "\n".join([f"set -- {' '.join(shlex.quote(str(word)) for word in arguments)}", *parts])
+
+
+async def list_processes(host: Host, pids: Sequence[int] = ()) -> dict[int, Row]:
+    """Return the numbers of every process by PID, or of those among `pids` that exist."""
+    done = await host.run(script("list.sh", *pids), timeout=TIMEOUT, limit=LIMIT)
+    found = (_ROW.fullmatch(line) for line in done.stdout.splitlines())
+    rows = [_row(row) for row in found if row]
+    if not rows and not pids:
+        raise ChannelRefused(
+            f"{host.name} shows no processes: {done.stderr.decode('utf-8', 'replace').strip() or '/proc is empty'}.",
+            "Servers can be stopped on Linux hosts with /proc only.",
+            reason="unsupported",
+        )
+    return {row.pid: row for row in rows}
+
+
+async def describe(host: Host, rows: Iterable[Row]) -> tuple[Process, ...]:
+    """Return processes with user, name and title; those that ended since, or are others now, are left out."""
+    wanted = {(row.pid, row.start) for row in rows}
+    if not wanted:
+        return ()
+    done = await host.run(script("describe.sh", *(pid for pid, _ in sorted(wanted))), timeout=TIMEOUT, limit=LIMIT)
+    found = parse_descriptions(done.stdout)
+    return tuple(process for process in found if (process.pid, process.start) in wanted)
+
+
+def parse_descriptions(data: bytes) -> list[Process]:
+    """Return the processes in what describe.sh printed."""
+    lines = data.split(b"\n")
+    found = []
+    for numbers, name, title in zip(lines[::3], lines[1::3], lines[2::3], strict=False):
+        row = _ROW.match(numbers, 2)
+        if row is None:
+            continue
+        known, comm = _row(row), name[2:].decode("utf-8", "replace")
+        found.append(
+            Process(
+                pid=known.pid,
+                ppid=known.ppid,
+                start=known.start,
+                title=title[2:].decode("utf-8", "replace").strip() or f"[{comm}]",
+                comm=comm,
+                pgid=known.pgid,
+                sid=known.sid,
+                user=numbers[row.end() + 1 :].decode("utf-8", "replace"),
+                state=known.state,
+            )
+        )
+    return found
+
+
+def _row(found: re.Match[bytes]) -> Row:
+    pid, ppid, pgid, sid, start = (int(number) for number in found.groups()[:5])
+    return Row(pid, ppid, pgid, sid, start, found[6].decode("ascii", "replace"))
+
+
+async def signal(host: Host, processes: Sequence[Process], name: Signal) -> Mapping[int, Fate]:
+    """Signal processes; return by PID what came of it.
+
+    "gone" has ended, "reused" is another process by now and was left alone, "denied" belongs to somebody else.
+    """
+    pairs = (f"{process.pid}:{process.start}" for process in processes if process.pid > 1)
+    done = await host.run(script("signal.sh", name, *pairs), timeout=TIMEOUT, limit=LIMIT)
+    fates: dict[int, Fate] = {}
+    for line in done.stdout.decode("ascii", "replace").splitlines():
+        pid, _, fate = line.partition(" ")
+        if pid.isdigit() and fate in get_args(Fate):
+            fates[int(pid)] = cast(Fate, fate)
+    return fates
+
+
+async def signal_group(host: Host, pgid: int, processes: Sequence[Process], name: Signal) -> bool:
+    """Signal a process group if every process in it is one of `processes`; return whether it was done."""
+    if pgid <= 1:
+        return False
+    pairs = (f"{process.pid}:{process.start}" for process in processes)
+    done = await host.run(script("signal_group.sh", name, pgid, *pairs), timeout=TIMEOUT, limit=4096)
+    return done.stdout.strip() == b"sent"
+
+
+async def port_user(host: Host, port: int) -> str:
+    """Return who listens on a port of the host, "" where nobody does."""
+    done = await host.run(script("listener.sh", port), limit=4096)
+    return done.stdout.decode("utf-8", "replace").partition("\n")[0]
+
+
+async def gpu_holders(host: Host) -> frozenset[int] | None:
+    """Return the PIDs that hold memory of a GPU; None where nobody can tell: no nvidia-smi, or one that hangs."""
+    try:
+        done = await host.run(script("gpu_holders.sh"), limit=1 << 16)
+    except ChannelRefused as refused:
+        if refused.reason == "timeout":
+            return None
+        raise
+    if done.status != 0:
+        return None
+    return frozenset(int(word) for word in done.stdout.split() if word.isdigit())

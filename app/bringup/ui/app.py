@@ -1,0 +1,162 @@
+"""The application: themes, keys of every screen, the connection that is made after the first frame, and a clean end."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
+from typing import ClassVar
+
+from textual import events
+from textual.app import App, SystemCommand
+from textual.binding import BindingType
+from textual.screen import Screen
+
+from bringup.core.errors import BringupError
+from bringup.session.console import Console
+from bringup.ui.css import css
+from bringup.ui.division import SMALLEST
+from bringup.ui.keys import bindings, shown
+from bringup.ui.operator import Connect, Operator
+from bringup.ui.screens.dialog import Dialog
+from bringup.ui.screens.watch import WatchScreen
+from bringup.ui.theme import THEMES, stand_ins
+
+_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+_GOODBYE = 3.0
+"""Seconds that the end of the connection may take when the console is left."""
+
+
+class BringupApp(App[None]):
+    """The console over one session, given ready made or made by `connect` once the first frame is drawn."""
+
+    CSS_PATH = css("app")
+    TITLE = "bringup"
+    ENABLE_COMMAND_PALETTE = True
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("app")]
+    HORIZONTAL_BREAKPOINTS = [(0, "-thin"), (SMALLEST[0], "-roomy")]  # noqa: RUF012  (Textual's declaration)
+    VERTICAL_BREAKPOINTS = [(0, "-flat"), (SMALLEST[1], "-high")]  # noqa: RUF012
+
+    def __init__(
+        self,
+        console: Console | None = None,
+        *,
+        title: str,
+        connect: Connect | None = None,
+        disconnect: Callable[[], Awaitable[None]] | None = None,
+        theme: str = "bringup-dark",
+    ) -> None:
+        super().__init__()
+        self.watch_screen = WatchScreen(title)
+        self._given = console
+        self._connect = connect
+        self._disconnect = disconnect
+        self._half_done_told = False
+        for known in THEMES:
+            self.register_theme(known)
+        self.theme = theme if theme in self.available_themes else "bringup-dark"
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """Return values for our variables under themes that do not know them."""
+        return stand_ins(self.available_themes.get(self.theme))
+
+    async def on_mount(self) -> None:
+        """Show the screen; connect after it was drawn."""
+        self._catch_signals()
+        await self.push_screen(self.watch_screen)
+        if self._given is not None:
+            self.watch_screen.attach(self._given)
+        elif self._connect is not None:
+            self.watch_screen.call_after_refresh(self.open_session)
+
+    async def on_unmount(self) -> None:
+        """End the connection; the server is not touched."""
+        for number in _SIGNALS:
+            asyncio.get_running_loop().remove_signal_handler(number)
+        if self._disconnect is not None:
+            await asyncio.wait_for(self._disconnect(), _GOODBYE)
+
+    async def on_event(self, event: events.Event) -> None:
+        """Keep keys from a dialog that cannot have been read yet."""
+        if isinstance(event, events.Key) and isinstance(self.screen, Dialog) and not self.screen.hears(event):
+            return
+        await super().on_event(event)
+
+    # --- the connection ---
+
+    def open_session(self) -> None:
+        """Begin to connect."""
+        if self._connect is None:
+            return
+        self.say("Connecting.")
+        self.run_worker(self._open(self._connect), name="connect", group="connect", exclusive=True)
+
+    async def _open(self, connect: Connect) -> None:
+        try:
+            console = await connect(Operator(self, self.say, self.fail))
+        except BringupError as error:
+            self.fail(error)
+        else:
+            self.watch_screen.attach(console)
+
+    def say(self, text: str) -> None:
+        """Tell how far the connection is."""
+        self.watch_screen.show_opening(text)
+
+    def fail(self, error: BringupError) -> None:
+        """Tell that there is no session, why, and what can be done."""
+        self.watch_screen.detach()
+        self.watch_screen.show_opening(error.what, error.hint, failed=True)
+
+    def on_watch_screen_retry(self) -> None:
+        """Connect again after a failure."""
+        if self._connect is not None and self.watch_screen.console is None:
+            self.open_session()
+
+    # --- leaving ---
+
+    def action_leave(self) -> None:
+        """Leave the console; never touches the server, but warns when it was about to be changed by the operator."""
+        console = self.watch_screen.console
+        action = console.state.action if console is not None else None
+        if action is not None and not action.ended:
+            if not self._half_done_told:
+                self._half_done_told = True
+                text = f"A {action.action} is under way. Press q again to leave it half done."
+                self.notify(text, severity="warning", markup=False)
+                return
+            self.exit(message=f"The {action.action} was left half done: {action.step}")
+            return
+        watched = console is not None and console.state.server is not None
+        self.exit(message="The server was not touched." if watched else None)
+
+    async def action_quit(self) -> None:
+        """Leave as `q` does: Textual binds its own key to this."""
+        self.action_leave()
+
+    def action_help_quit(self) -> None:
+        """Leave as `q` does: Textual would only explain."""
+        self.action_leave()
+
+    def _catch_signals(self) -> None:
+        """Leave the terminal as it was when the process is told to end."""
+        loop = asyncio.get_running_loop()
+        for number in _SIGNALS:
+            loop.add_signal_handler(number, partial(self.exit, return_code=128 + number))
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """Offer the same actions as the keys, and the themes."""
+        console = self.watch_screen.console
+        for key in shown(read_only=console is not None and console.read_only):
+            if key.palette:
+                target = self if key.scope == "app" else self.watch_screen
+                run = partial(self.run_action, key.action, target)
+                yield SystemCommand(f"{key.does}  ({key.shown.split()[0]})", key.tooltip, run)
+        yield SystemCommand("theme", "Choose other colours.", self.action_change_theme)
+
+
+def run(app: BringupApp) -> int:
+    """Run the console to its end and return the exit status of the program."""
+    app.run()
+    return app.return_code or 0

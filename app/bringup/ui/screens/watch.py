@@ -1,0 +1,290 @@
+"""The main screen: flushes the session to the panels twenty times a second at most, and turns keys into commands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container
+from textual.geometry import Size
+from textual.message import Message
+from textual.screen import Screen
+from textual.widgets import Input
+
+from bringup.core.events import Server
+from bringup.core.ranks import name_of
+from bringup.core.sanitize import clean_text
+from bringup.session.console import Console
+from bringup.ui.board import Board
+from bringup.ui.css import css
+from bringup.ui.division import SMALLEST
+from bringup.ui.keys import bindings
+from bringup.ui.logview import LogView
+from bringup.ui.orders import Orders
+from bringup.ui.paint.row import plain
+from bringup.ui.picture import Picture
+from bringup.ui.screens.reading import EvidenceScreen, HelpScreen
+from bringup.ui.screens.servers import ServersScreen
+from bringup.ui.widgets.log import LogPane
+from bringup.ui.widgets.painted import Painted, Panel
+from bringup.ui.widgets.ranks import RankPanel
+
+FLUSHES_PER_SECOND = 20
+_PANELS_EVERY = 4
+"""Flushes between two paintings of the panels while the log is busy."""
+_PANELS = ("verdict", "phases", "ranks", "gpus", "log")
+
+
+class WatchScreen(Screen[None]):
+    """Panels over one session; owns no IO."""
+
+    CSS_PATH = css("watch")
+    AUTO_FOCUS = "#log"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("watch")]
+
+    @dataclass
+    class Retry(Message):
+        """The operator wants to connect again."""
+
+    def __init__(self, title: str) -> None:
+        super().__init__()
+        self.console: Console | None = None
+        self.picture: Picture | None = None
+        self.host_title = title
+        self.board = Board(self, title)
+        self.orders = Orders(self, lambda: self.console)
+        self._opening = ("", "", False)
+        self._seen = (-1, -1)
+        self._flushes = 0
+        self._painted_at = -_PANELS_EVERY
+        self._behind = False
+
+    def compose(self) -> ComposeResult:
+        """Lay out the panels."""
+        yield Painted(id="small")
+        yield Painted(id="identity")
+        yield Painted(id="notices")
+        yield Panel(id="verdict")
+        yield Panel(id="phases")
+        with Container(id="middle"):
+            yield RankPanel(id="ranks")
+            yield Panel(id="gpus")
+        yield Painted(id="log-heading")
+        yield LogPane(id="log")
+        yield Input(id="search", placeholder="search the log", compact=True)
+        yield Painted(id="footer")
+
+    def on_mount(self) -> None:
+        """Begin to flush."""
+        self.log_view = LogView(self.query_one(LogPane), self.query_one("#search", Input), self.board)
+        self.show_opening(*self._opening[:2], failed=self._opening[2])
+        self.set_interval(1 / FLUSHES_PER_SECOND, self.flush)
+
+    # --- the session ---
+
+    def attach(self, console: Console) -> None:
+        """Show this session from now on."""
+        self.console = console
+        self._seen = (-1, -1)
+        self.flush()
+
+    def detach(self) -> None:
+        """There is no session any more."""
+        self.console = self.picture = None
+
+    def show_opening(self, text: str, hint: str = "", *, failed: bool = False) -> None:
+        """Say how far the connection is, while there is none."""
+        self._opening = (text, hint, failed)
+        if self.is_mounted and self.console is None:
+            self.board.paint_opening(text, hint, failed=failed)
+
+    def flush(self) -> None:
+        """Take what is new; draw only where something is."""
+        console = self.console
+        if console is None:
+            return
+        self._flushes += 1
+        now = (console.rev, int(console.now()))
+        if now[0] != self._seen[0]:
+            self.log_view.extend(console.take_lines(), console.open_line())
+        self._behind = self._behind or now != self._seen
+        self._seen = now
+        if self._behind and self._flushes - self._painted_at >= _PANELS_EVERY:
+            self.paint()
+
+    def paint(self) -> None:
+        """Judge the state now and draw all panels."""
+        console = self.console
+        if console is None:
+            self.board.paint_opening(*self._opening[:2], failed=self._opening[2])
+            return
+        before = self.picture
+        self.picture = Picture(console.state, console.verdict(), self.host_title, console.read_only)
+        self._painted_at, self._behind = self._flushes, False
+        self.board.paint(self.picture)
+        self._tell_end_of_action(before, self.picture)
+
+    def _tell_end_of_action(self, before: Picture | None, after: Picture) -> None:
+        action = after.state.action
+        if action is None or not action.ended or action.failed or before is None or before.state.action is action:
+            return
+        self.notify(clean_text(action.step), title=action.action, markup=False, timeout=8)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Divide the screen anew."""
+        self._say_small(event.size)
+        if self.is_mounted:
+            self.paint()
+
+    def _say_small(self, size: Size) -> None:
+        text = f"Too small: {size.width} x {size.height}; the console needs {SMALLEST[0]} x {SMALLEST[1]}."
+        self.query_one("#small", Painted).show([((text, "text"),)])
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """Remember which panel has the focus: its heading shows it."""
+        if event.widget.id in _PANELS and event.widget.id != self.board.panel:
+            self.board.panel = event.widget.id
+            self.paint()
+
+    # --- panels ---
+
+    def action_panel(self, name: str) -> None:
+        """Go to a panel; where there was no room for it, room is made."""
+        self.board.log_alone = False
+        before, self.board.panel = self.board.panel, name
+        self.paint()
+        widget = self.query_one(f"#{name}")
+        if widget.display:
+            widget.focus()
+        else:
+            self.board.panel = before
+            self.paint()
+
+    def action_back(self) -> None:
+        """Undo the nearest thing: a search, the full screen, a filter."""
+        if self.board.log_alone:
+            self.board.log_alone = False
+        else:
+            self.log_view.back()
+        self.paint()
+
+    def action_full_screen(self) -> None:
+        """Give the log the whole screen, or take it back."""
+        self.board.log_alone = not self.board.log_alone
+        self.board.panel = "log"
+        self.query_one(LogPane).focus()
+        self.paint()
+
+    def on_rank_panel_moved(self) -> None:
+        """Draw the choice."""
+        self.paint()
+
+    def on_rank_panel_chosen(self, event: RankPanel.Chosen) -> None:
+        """Show the log lines of one rank only."""
+        if self.picture is None:
+            return
+        view = self.picture.verdict.ranks[event.position]
+        name = name_of(self.picture.state.attempt, view.rank)
+        self._say(self.log_view.only(view, name, alone=len(self.picture.verdict.ranks) == 1))
+        self.paint()
+
+    # --- the log ---
+
+    def action_search(self) -> None:
+        """Open the line for the search."""
+        self.log_view.ask()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Search for what was typed."""
+        self._say(self.log_view.look_for(event.value))
+        self.paint()
+
+    def action_next_match(self, step: int) -> None:
+        """Go to the next match."""
+        self._say(self.log_view.next_match(step))
+        self.paint()
+
+    def action_next_error(self, step: int) -> None:
+        """Go to the next error line."""
+        self._say(self.log_view.next_error(step))
+        self.paint()
+
+    def action_cause(self) -> None:
+        """Go to the line that caused the failure."""
+        self._say(self.log_view.cause(self.picture))
+        self.paint()
+
+    def action_autoscroll(self) -> None:
+        """Stop or go on following."""
+        self.log_view.toggle()
+        self.paint()
+
+    def action_resume(self) -> None:
+        """Follow the end of the log."""
+        self.query_one(LogPane).action_resume()
+        self.paint()
+
+    def action_wrap(self) -> None:
+        """Break long lines or cut them."""
+        self.log_view.wrap()
+        self.paint()
+
+    def action_copy(self) -> None:
+        """Copy what the focused panel shows."""
+        if self.board.panel == "log":
+            text = self.query_one(LogPane).visible_text()
+        else:
+            text = "\n".join(plain(row).rstrip() for row in self.query_one(f"#{self.board.panel}", Painted).rows)
+        self.app.copy_to_clipboard(text)
+        self._say(f"{len(text.splitlines())} lines of the {self.board.panel} were copied, if the terminal allows it.")
+
+    def _say(self, text: str) -> None:
+        if text:
+            self.notify(clean_text(text), markup=False, timeout=4)
+
+    # --- other screens and the server ---
+
+    def action_help(self) -> None:
+        """Show the keys."""
+        self.app.push_screen(HelpScreen(read_only=self.console is not None and self.console.read_only))
+
+    def action_evidence(self) -> None:
+        """Show all the evidence."""
+        self.app.push_screen(EvidenceScreen(lambda: self.picture))
+
+    def action_servers(self) -> None:
+        """Choose another server."""
+        console = self.console
+        if console is None or (console.state.server is None and not console.state.others):
+            self._say("No server runs on this host.")
+            return
+        self.app.push_screen(ServersScreen(console.state), self._choose)
+
+    def _choose(self, server: Server | None) -> None:
+        console = self.console
+        if server is None or console is None or server == console.state.server:
+            return
+        console.choose(server)
+        self.log_view.clear()
+        self.paint()
+
+    def action_retry(self) -> None:
+        """Connect again."""
+        self.post_message(self.Retry())
+
+    def action_restart(self) -> None:
+        """Ask whether to restart the server."""
+        self.orders.begin("restart")
+
+    def action_kill(self) -> None:
+        """Ask whether to stop the server."""
+        self.orders.begin("stop")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Turn off what must not be done: no key touches the server in read-only mode."""
+        if action in ("restart", "kill") and self.console is not None:
+            return not self.console.read_only
+        return True

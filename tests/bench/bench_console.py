@@ -1,0 +1,102 @@
+"""What the console costs over SSH: CPU while the log is quiet and under a flood, and key-to-screen latency.
+
+    python tests/bench/bench_console.py [LINES_PER_SECOND [SECONDS]]
+
+A real sshd on loopback serves a log that a writer grows; the console runs in a pseudo-terminal of 120x40 and watches it.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ptyrun import Terminal
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from sshd import SFTP, start_sshd
+
+HELP, CLOSE = b"?", b"\x1b"
+LINE = (
+    "[2026-11-29 12:00:{second:02d} TP0] Decode batch, #running-req: 64, #token: {token}, token usage: 0.31, "
+    "accept len: 2.87, accept rate: 0.62, cuda graph: True, gen throughput (token/s): 4125.50, #queue-req: 0\n"
+)
+
+
+@contextmanager
+def watched(folder: Path) -> Iterator[tuple[Terminal, Path]]:
+    """Run the console on a log behind a real sshd; the context ends both."""
+    with start_sshd(folder / "sshd", SFTP) as server:
+        home = folder / "home"
+        (home / ".ssh").mkdir(parents=True, mode=0o700)
+        known = home / ".ssh" / "known_hosts"
+        known.write_text(server.known_line)
+        (home / ".ssh" / "config").write_text(server.block("bench", known))
+        log = folder / "server.log"
+        log.write_text(LINE.format(second=0, token=1))
+        # Confined to a process that has no children: no server of this machine is found, only the log is followed.
+        argv = [sys.executable, "-m", "bringup", "watch", "bench", "--log", str(log), "--pid", "1"]
+        with Terminal(argv, env={"HOME": str(home)}) as terminal:
+            terminal.wait_for(b"Decode batch")
+            yield terminal, log
+
+
+def pour(log: Path, rate: int, stop: threading.Event) -> None:
+    """Append `rate` lines a second, fifty times a second, until told to stop."""
+    token, begin, written = 0, time.perf_counter(), 0
+    with log.open("a") as out:
+        while not stop.is_set():
+            due = int((time.perf_counter() - begin) * rate)
+            out.write("".join(LINE.format(second=token % 60, token=token + n) for n in range(due - written)))
+            out.flush()
+            token, written = token + due - written, due
+            time.sleep(0.02)
+
+
+def cpu_share(terminal: Terminal, seconds: float) -> float:
+    """Return the share of one core that the console used over `seconds`."""
+    before = terminal.cpu()
+    terminal.drain(seconds)
+    return (terminal.cpu() - before) / seconds
+
+
+def latencies(terminal: Terminal, presses: int) -> list[float]:
+    """Open the help again and again; return the seconds from each key to its picture."""
+    found = []
+    for _ in range(presses):
+        terminal.drain(0.25)
+        terminal.seen = b""
+        terminal.send(HELP)
+        found.append(terminal.wait_for(b"autoscroll"))
+        terminal.send(CLOSE)
+    return found
+
+
+def main() -> None:
+    """Print the table."""
+    rate = int(sys.argv[1]) if len(sys.argv) > 1 else 5000
+    seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 20.0
+    with tempfile.TemporaryDirectory() as folder, watched(Path(folder)) as (terminal, log):
+        terminal.drain(8.0)
+        print(f"quiet log            {cpu_share(terminal, seconds):6.1%} of a core")
+        stop = threading.Event()
+        writer = threading.Thread(target=pour, args=(log, rate, stop))
+        writer.start()
+        try:
+            terminal.drain(2.0)
+            print(f"{rate} lines/s".ljust(20), f"{cpu_share(terminal, seconds):6.1%} of a core")
+            found = sorted(latencies(terminal, 40))
+            median, late = statistics.median(found), found[int(len(found) * 0.95)]
+            print(f"key to screen        {median * 1000:.1f} ms median, {late * 1000:.1f} ms p95")
+        finally:
+            stop.set()
+            writer.join()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,168 @@
+"""Servers of real processes are surveyed and stopped; their neighbours are not touched."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+from pathlib import Path
+
+import pytest
+from fakeserver import fake_server, start_time
+from waiting import alive, eventually
+
+from bringup.core.events import Process
+from bringup.hosts import processes
+from bringup.hosts.base import Host
+from bringup.hosts.control import Survey, stop, survey
+
+pytestmark = pytest.mark.parametrize("host", ["sftp", "local"], indirect=True)
+
+
+def is_worker(title: str) -> bool:
+    return title.startswith("sglang::")
+
+
+def pids(found: tuple[Process, ...]) -> set[int]:
+    return {process.pid for process in found}
+
+
+async def end(host: Host, plan: Survey, drain: float = 0.3, **more: object) -> tuple[object, list[str]]:
+    said: list[str] = []
+    came = await stop(host, plan, drain=drain, report=said.append, **more)  # type: ignore[arg-type]
+    return came, said
+
+
+async def test_the_tree_and_its_neighbours(host: Host, tmp_path: Path) -> None:
+    with fake_server(tmp_path, "compiler", "neighbour") as server:
+        neighbour, compiler = server.pids[-1], server.pids[-2]
+        await eventually(lambda: Path(f"/proc/{neighbour}/comm").read_text() == "sleep\n")
+        found = await survey(host, server.seen())
+        assert pids(found.members) == {server.pid, server.worker(0), server.worker(1), compiler}
+        assert pids(found.bystanders) == {neighbour}
+        worker = next(each for each in found.members if each.pid == server.worker(1))
+        assert worker.title.startswith("sglang::scheduler_TP1 -c  import os, signal")
+        assert (worker.ppid, worker.pgid, worker.sid) == (server.pid, server.pid, server.pid)
+        assert (worker.start, worker.user) == (start_time(worker.pid), Path(f"/proc/{worker.pid}").owner())
+        assert found.launcher is not None
+        assert found.launcher.pid == server.pid
+
+
+async def test_a_server_that_ends_when_asked(host: Host, tmp_path: Path) -> None:
+    with fake_server(tmp_path, "polite", "neighbour") as server:
+        came, said = await end(host, await survey(host, server.seen()), drain=10.0)
+        assert came.complete  # type: ignore[attr-defined]
+        assert came.killed == ()  # type: ignore[attr-defined]
+        assert len(came.ended) == 3  # type: ignore[attr-defined]
+        assert server.running() == [server.pids[-1]]
+        assert said[0].startswith("SIGTERM sent to python") and said[0].endswith(f"(PID {server.pid}).")
+
+
+async def test_a_server_that_does_not_hear(host: Host, tmp_path: Path) -> None:
+    with fake_server(tmp_path, "deaf", "compiler", "neighbour") as server:
+        plan = await survey(host, server.seen())
+        came, said = await end(host, plan)
+        assert came.complete  # type: ignore[attr-defined]
+        assert pids(came.killed) == pids(plan.members)  # type: ignore[attr-defined]
+        assert server.running() == [server.pids[-1]]
+        assert "SIGKILL goes to 4 processes." in said
+        assert any(line.startswith("4 processes still run; SIGKILL in 0") for line in said)
+
+
+async def test_a_whole_group(host: Host, tmp_path: Path) -> None:
+    with fake_server(tmp_path, "deaf") as server:
+        members = (await survey(host, server.seen())).members
+        assert not await processes.signal_group(host, server.pid, members[1:], "KILL")
+        assert len(server.running()) == 4
+        assert await processes.signal_group(host, server.pid, members, "KILL")
+        await eventually(lambda: not server.running())
+        assert not await processes.signal_group(host, server.pid, members, "KILL")
+
+
+@pytest.mark.parametrize("group", [0, 1])
+async def test_a_group_that_is_none(host: Host, group: int) -> None:
+    assert not await processes.signal_group(host, group, (), "KILL")
+
+
+async def test_another_process_with_the_same_pid(host: Host, tmp_path: Path) -> None:
+    with fake_server(tmp_path) as server:
+        other = server.seen(start=start_time(server.pid) - 1)
+        plan = await survey(host, other)
+        assert (plan.members, plan.bystanders) == ((), ())
+        forged = Process(pid=server.pid, ppid=1, start=other.start, title="python", pgid=server.pid)
+        assert await processes.signal(host, [forged], "KILL") == {server.pid: "reused"}
+        came, _ = await end(host, Survey(other, (forged,)))
+        assert came.complete  # type: ignore[attr-defined]
+        assert len(server.running()) == 4
+
+
+async def test_fates(host: Host, tmp_path: Path) -> None:
+    with fake_server(tmp_path) as server:
+        members = {each.pid: each for each in (await survey(host, server.seen())).members}
+        worker = members[server.worker(0)]
+        gone = Process(pid=4_194_303, ppid=1, start=1, title="x")
+        assert await processes.signal(host, [worker, gone], "KILL") == {worker.pid: "sent", gone.pid: "gone"}
+        await eventually(lambda: not alive(worker.pid))
+        assert await processes.signal(host, [worker], "KILL") == {worker.pid: "gone"}
+
+
+async def test_a_launcher_that_is_gone(host: Host, tmp_path: Path) -> None:
+    with fake_server(tmp_path, "deaf", "neighbour") as server:
+        seen = server.seen()
+        known = (await survey(host, seen)).members
+        os.kill(server.pid, signal.SIGKILL)
+        server.process.wait()
+        workers = {server.worker(0), server.worker(1)}
+        assert pids((await survey(host, seen)).members) == set()
+        assert pids((await survey(host, seen, is_engine=is_worker)).members) == workers
+        plan = await survey(host, seen, known)
+        assert (pids(plan.members), pids(plan.bystanders)) == (workers, {server.pids[-1]})
+        assert plan.launcher is None
+        came, _ = await end(host, plan)
+        assert came.complete  # type: ignore[attr-defined]
+        assert server.running() == [server.pids[-1]]
+
+
+async def test_a_group_that_a_script_shares(host: Host, tmp_path: Path) -> None:
+    with fake_server(tmp_path, "deaf", shell='"$@" & wait') as server:
+        script, launcher = server.pids[:2]
+        seen = server.seen(pid=launcher, start=start_time(launcher))
+        plan = await survey(host, seen, is_engine=is_worker)
+        assert pids(plan.bystanders) == {script}
+        os.kill(launcher, signal.SIGKILL)
+        await eventually(lambda: not alive(script))
+        orphans = await survey(host, seen, is_engine=is_worker)
+        assert orphans.members == (), "nothing proves whose they are"
+        assert pids((await survey(host, seen, plan.members)).members) == {server.worker(0), server.worker(1)}
+
+
+async def test_the_second_sigterm(host: Host, tmp_path: Path) -> None:
+    with fake_server(tmp_path, "twice", workers=0) as server:
+        moments = iter(range(1000))
+        came, said = await end(host, await survey(host, server.seen(engine="vllm")), 30.0, clock=lambda: next(moments))
+        assert came.complete  # type: ignore[attr-defined]
+        assert came.killed == ()  # type: ignore[attr-defined]
+        assert len([line for line in said if line.startswith("SIGTERM sent")]) == 1
+
+
+async def test_a_port_that_somebody_listens_on(host: Host, tmp_path: Path) -> None:
+    with fake_server(tmp_path, workers=0) as server, socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        ticks = iter(range(0, 10_000, 3))
+        plan = await survey(host, server.seen(port=port))
+        came, said = await end(host, plan, 0.0, signal="KILL", clock=lambda: next(ticks))
+        assert not came.complete  # type: ignore[attr-defined]
+        user = Path(f"/proc/{os.getpid()}").owner()
+        assert came.sentence.endswith(f"port {port} is still listened on by a process of {user}.")  # type: ignore[attr-defined]
+        assert said[0] == "SIGKILL goes to 1 process."
+        assert not server.running()
+
+
+async def test_titles_that_look_like_something_else(host: Host, tmp_path: Path) -> None:
+    nasty = "sglang) R 1 1\np 1 1 1 1 1 S root\nn init\t\x1b[2J"
+    with fake_server(tmp_path, nasty, workers=0) as server:
+        Path(f"/proc/{server.pid}/comm").write_text(") R 1 1 1\nx")
+        found = await survey(host, server.seen())
+        assert [each.pid for each in found.members] == [server.pid]
+        assert found.members[0].title.endswith("sglang) R 1 1 p 1 1 1 1 1 S root n init\t\x1b[2J")
+        assert found.members[0].comm == ") R 1 1 1 x"
