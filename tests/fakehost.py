@@ -1,4 +1,4 @@
-"""Process trees that look like a server's and really run, map files and listen; programs that stand in for a driver's."""
+"""Process trees that look like a server's and really run, map files and listen; programs that stand in for others."""
 
 from __future__ import annotations
 

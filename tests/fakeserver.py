@@ -27,7 +27,8 @@ if "deaf" in words:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 if "compiler" in words and number == "0":
-    made = subprocess.Popen(["nvcc kernel.cu", "-c", "import time; time.sleep(60)"], executable=sys.executable)
+    program = os.readlink("/proc/self/exe")
+    made = subprocess.Popen(["nvcc kernel.cu", "-c", "import time; time.sleep(60)"], executable=program)
     Path(folder, "compiler").write_text(f"{made.pid}\\n")
 Path(folder, f"worker{number}").write_text(f"{os.getpid()}\\n")
 time.sleep(60)
@@ -115,6 +116,8 @@ def main(folder: Path, workers: int, words: Sequence[str]) -> None:
         signal.signal(signal.SIGINT, end)
     elif "twice" in words:
         signal.signal(signal.SIGTERM, lambda *_: signal.signal(signal.SIGTERM, signal.SIG_DFL))
+    if "disguised" in words:
+        Path("/proc/self/comm").write_text(") R 1 1 1\nx")
     if "neighbour" in words:
         # A child of nobody here, in the same group: what a pipeline's other end looks like.
         line = f"sleep 60 & echo $! >{folder}/neighbour"

@@ -2,7 +2,7 @@
 
     python tests/bench/bench_console.py [LINES_PER_SECOND [SECONDS]]
 
-A real sshd on loopback serves a log that a writer grows; the console runs in a pseudo-terminal of 120x40 and watches it.
+A real sshd on loopback serves a log that a writer grows; the console watches it on a pseudo-terminal of 120x40.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def watched(folder: Path) -> Iterator[tuple[Terminal, Path]]:
         (home / ".ssh" / "config").write_text(server.block("bench", known))
         log = folder / "server.log"
         log.write_text(LINE.format(second=0, token=1))
-        # Confined to a process that has no children: no server of this machine is found, only the log is followed.
-        argv = [sys.executable, "-m", "bringup", "watch", "bench", "--log", str(log), "--pid", "1"]
+        # Nothing is found to listen on this port: only the log is followed.
+        argv = [sys.executable, "-m", "bringup", "watch", "bench", "--log", str(log), "--port", "9"]
         with Terminal(argv, env={"HOME": str(home)}) as terminal:
             terminal.wait_for(b"Decode batch")
             yield terminal, log

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import pty
@@ -68,9 +69,8 @@ class Terminal:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         os.kill(self.pid, 15)
-        try:
+        # The terminal is gone together with the program.
+        with contextlib.suppress(OSError):
             self.drain(0.3)
-        except OSError:
-            pass  # the terminal is gone together with the program
         os.waitpid(self.pid, 0)
         os.close(self.fd)

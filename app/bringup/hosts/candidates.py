@@ -19,7 +19,19 @@ _NOT_LAUNCHERS = _SHELLS | {
 _SEEN_THROUGH = frozenset({"sudo", "su", "doas", "runuser", "nohup", "setsid", "env", "script", "nice", "ionice"})
 """Programs above a launcher that do nothing when it ends."""
 _TOP = frozenset(
-    {"init", "systemd", "sshd", "login", "tmux", "screen", "tini", "dumb-init", "docker-init", "containerd-shim", "conmon"}
+    {
+        "init",
+        "systemd",
+        "sshd",
+        "login",
+        "tmux",
+        "screen",
+        "tini",
+        "dumb-init",
+        "docker-init",
+        "containerd-shim",
+        "conmon",
+    }
     | {"containerd-shim-runc-v2", "catatonit", "s6-svscan", "runit"}
 )
 """Where a session, a container or the machine itself begins: no supervisor of this server."""
@@ -63,7 +75,7 @@ class Classifier(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Candidate:
     """A process as discovery listed it."""
 
@@ -131,6 +143,10 @@ class Family:
                 return
             yield parent
             pid = parent.pid
+
+    def is_within(self, pid: int, root: int | None) -> bool:
+        """Say whether a process is `root` or descends from it; everything does where it is None."""
+        return root is None or pid == root or any(process.pid == root for process in self.above(pid))
 
     def supervisor(self, pid: int) -> str:
         """Return the title of what stands above a launcher, where that is more than a shell."""

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import re
-import shlex
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from importlib import resources
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bringup.core.events import Server
+from bringup.core.sanitize import clean_text
 from bringup.hosts.base import Host
 from bringup.hosts.candidates import Candidate, Engine, Family
+from bringup.hosts.discovery_rows import Listing, Place, read_listing, read_places
 from bringup.hosts.log_targets import Descriptor, Surroundings, find_targets
 from bringup.hosts.log_targets import log_target_for as log_target_for
-from bringup.hosts.probe import quote_word
+from bringup.hosts.shipped import grep_pattern, with_arguments
 
 LIMIT = 8 << 20
 TIMEOUT = 20.0
@@ -22,7 +21,6 @@ MOST_LAUNCHERS = 32
 DEFAULT_PORTS = {"sglang": 30000, "vllm": 8000}
 """Where an engine listens unless it is told otherwise (its ServerArgs or its CLI)."""
 _SERVER_FIELDS = ("port", "model", "draft_model", "algorithm", "tp", "pp", "dp", "nnodes", "node_rank")
-_SECONDS = re.compile(r"\d{1,12}(?:\.\d{1,9})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,19 +47,6 @@ class Discovery:
     """The user we are there."""
 
 
-@dataclass(slots=True)
-class _Listing:
-    """The answer of discover.sh."""
-
-    now: float = 0.0
-    uptime: float = 0.0
-    ticks: int = 100
-    hidden: bool = False
-    """Other users' processes are hidden (/proc mounted with hidepid)."""
-    user: str = ""
-    processes: dict[int, Candidate] | None = None
-
-
 async def discover(
     host: Host,
     engines: Sequence[Engine],
@@ -73,17 +58,17 @@ async def discover(
 ) -> Discovery:
     """Look for servers once.
 
-    `pid` (of the launcher or of one of its processes) and `port` leave only what fits, `log` prefers what writes to that
-    file, `within` leaves only what descends from a process.
+    `pid` (of the launcher or of one of its processes) and `port` leave only what fits, `log` prefers what writes to
+    that file, `within` leaves only a process and what descends from it.
     """
     words = {word for engine in engines for word in (engine.name, engine.package) if word}
     done = await host.run(
-        _script("discover.sh", str(pid or ""), *(quote_word(word) for word in sorted(words))),
+        with_arguments("discover.sh", str(pid or ""), *(grep_pattern(word) for word in sorted(words))),
         timeout=TIMEOUT,
         limit=LIMIT,
     )
-    listing = _read_listing(done.stdout)
-    family = Family(listing.processes or {}, engines)
+    listing = read_listing(done.stdout)
+    family = Family(listing.processes, engines)
     found = _choose(family, listing, pid, within)
     servers = [_make(host_process, engines, engine, listing) for host_process, engine in found]
     servers = [server for server in servers if port is None or server.port == port]
@@ -92,25 +77,23 @@ async def discover(
     orphans = [
         Orphan(process.pid, process.start, engine, process.title, process.user)
         for process, engine in family.orphans([process for process, _ in family.launchers()])
-        if within is None or any(above.pid == within for above in family.above(process.pid))
+        if family.is_within(process.pid, within)
     ]
     chosen = tuple(sorted(writing or servers, key=lambda known: (known.user != listing.user, -known.start, -known.pid)))
     return Discovery(chosen, _seeks(engines, listing, orphans, pid, port, within), tuple(orphans), listing.user)
 
 
-def _choose(family: Family, listing: _Listing, pid: int | None, within: int | None) -> list[tuple[Candidate, str]]:
+def _choose(family: Family, listing: Listing, pid: int | None, within: int | None) -> list[tuple[Candidate, str]]:
     found = family.launchers()
     if pid is not None:
         line = {pid, *(process.pid for process in family.above(pid))}
         named = [(process, engine) for process, engine in found if process.pid in line]
-        process = (listing.processes or {}).get(pid)
+        process = (listing.processes).get(pid)
         found = named or ([(process, family.engine_below(pid))] if process and process.state not in ("Z", "X") else [])
-    if within is not None:
-        found = [pair for pair in found if any(above.pid == within for above in family.above(pair[0].pid))]
-    return found
+    return [(process, engine) for process, engine in found if family.is_within(process.pid, within)]
 
 
-def _make(process: Candidate, engines: Sequence[Engine], name: str, listing: _Listing) -> Server:
+def _make(process: Candidate, engines: Sequence[Engine], name: str, listing: Listing) -> Server:
     engine = next((known for known in engines if known.name == name), None)
     told: dict[str, Any] = engine.read_command(process.argv) if engine is not None else {}
     told = {field: value for field, value in told.items() if field in _SERVER_FIELDS}
@@ -126,19 +109,42 @@ def _make(process: Candidate, engines: Sequence[Engine], name: str, listing: _Li
     )
 
 
-async def _complete(host: Host, servers: list[Server], family: Family, listing: _Listing) -> list[Server]:
+async def _complete(host: Host, servers: list[Server], family: Family, listing: Listing) -> list[Server]:
     """Add what only the processes' own folders tell: where they run and write."""
     if not servers:
         return []
-    script = _script("launcher.sh", *(str(server.pid) for server in servers))
+    script = with_arguments("launcher.sh", *(str(server.pid) for server in servers))
     done = await host.run(script, timeout=TIMEOUT, limit=LIMIT)
-    places = _read_places(done.stdout)
-    return [_place(server, places.get(server.pid, _Place()), family, listing) for server in servers]
+    places = read_places(done.stdout)
+    return [_place(server, places.get(server.pid, Place()), family, listing) for server in servers]
 
 
-def _place(server: Server, place: _Place, family: Family, listing: _Listing) -> Server:
-    around = Surroundings(
-        server.pid, server.user, listing.user, place.cgroup, family.terminal_program(server.pid)
-    )
+def _place(server: Server, place: Place, family: Family, listing: Listing) -> Server:
+    around = Surroundings(server.pid, server.user, listing.user, place.cgroup, family.terminal_program(server.pid))
     targets = find_targets(place.descriptors or {1: Descriptor()}, around)
     return replace(server, cwd=place.cwd, logs=targets, parent=clean_text(family.supervisor(server.pid)))
+
+
+def _seeks(
+    engines: Sequence[Engine],
+    listing: Listing,
+    orphans: Sequence[Orphan],
+    pid: int | None,
+    port: int | None,
+    within: int | None,
+) -> str:
+    names = " or ".join(engine.title for engine in engines) or "any engine"
+    where = "".join(
+        (
+            f" with PID {pid}" if pid is not None else "",
+            f" on port {port}" if port is not None else "",
+            f" below process {within}" if within is not None else "",
+        )
+    )
+    told = [f"Looking for a launcher of {names}{where}."]
+    if orphans:
+        pids = ", ".join(str(orphan.pid) for orphan in orphans[:8])
+        told.append(f"{len(orphans)} processes of an earlier server live on without their launcher (PID {pids}).")
+    if listing.hidden:
+        told.append(f"This host hides other users' processes from {listing.user}: only its own can be found.")
+    return " ".join(told)

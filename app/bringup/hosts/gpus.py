@@ -1,7 +1,7 @@
 """What nvidia-smi answers, row by row: GPUs, the processes that hold their memory, and what else it has to say.
 
-Facts from nvidia-smi of drivers 535 to 580: a value it cannot give is `[N/A]`, `[Not Supported]` or `[Unknown Error]`; a
-process that it cannot name is `[Not Found]` or `[No data]`; troubles are plain sentences among the rows.
+nvidia-smi (drivers 535 to 580) prints `[N/A]`, `[Not Supported]` or `[Unknown Error]` for a value that it cannot give,
+`[Not Found]` or `[No data]` for a process that it cannot name, and troubles as plain sentences among the rows.
 """
 
 from __future__ import annotations

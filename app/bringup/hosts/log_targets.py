@@ -14,7 +14,18 @@ from bringup.hosts.base import Host
 
 _STREAMS = {1: "stdout", 2: "stderr"}
 _DELETED = " (deleted)"
-_CONTAINER = re.compile(r"(docker|libpod|cri-containerd|crio|containerd)[-/:]([0-9a-f]{12,64})|kubepods\S*?/([0-9a-f]{64})")
+_CONTAINER = re.compile(
+    r"(docker|libpod|cri-containerd|crio|containerd)[-/:]([0-9a-f]{12,64})|kubepods\S*?/([0-9a-f]{64})"
+)
+_LOOK = """case $1 in /*) ;; *) set -- "$PWD/$1" ;; esac
+words=''
+[ -e "$1" ] || words="$words missing"
+[ ! -d "$1" ] || words="$words folder"
+[ -r "$1" ] || words="$words denied"
+[ -f "$1" ] || words="$words odd"
+id -un
+printf '%s\\n%s' "$words" "$1"
+"""
 _UNIT = re.compile(r"([^/\s]+\.service)\b")
 
 
@@ -46,42 +57,41 @@ class Surroundings:
 
 def find_targets(descriptors: Mapping[int, Descriptor], around: Surroundings) -> tuple[LogTarget, ...]:
     """Return where stdout and stderr go; one target where both go to the same place."""
-    found: list[LogTarget] = []
-    for number in sorted(descriptors):
-        target = _target(number, descriptors[number], around)
-        if all((target.path, target.kind) != (known.path, known.kind) for known in found):
-            found.append(target)
+    distinct = {(known.to, known.flags): number for number, known in sorted(descriptors.items(), reverse=True)}
+    found = [_target(number, descriptors[number], around) for number in sorted(distinct.values())]
     # A stream that leads nowhere is not worth a word beside one that can be read.
     readable = [target for target in found if target.path]
     return tuple(readable or found[:1])
 
 
 async def log_target_for(host: Host, path: str) -> LogTarget:
-    """Return a log that the operator named; raises ChannelRefused ("missing", "denied", "unsupported") with a sentence."""
+    """Return a log that the operator named, with its full path; a relative one starts where a login does.
+
+    Raises ChannelRefused ("missing", "denied", "unsupported") with a sentence.
+    """
     quoted = '"$HOME"' + shlex.quote(path[1:]) if path == "~" or path.startswith("~/") else shlex.quote(path)
-    done = await host.run(
-        f"set -- {quoted}; printf '%s\\n' \"$1\"; "
-        '[ ! -d "$1" ] || echo folder; [ -e "$1" ] || echo missing; [ -r "$1" ] || echo denied; [ -f "$1" ] || echo odd; id -un'
-    )
-    lines = done.stdout.decode("utf-8", "replace").splitlines()
-    full, words, user = (lines or [path])[0], lines[1:-1], clean_text((lines or ["?"])[-1])
-    shown = clean_text(full)
+    done = await host.run(f"set -- {quoted}\n{_LOOK}")
+    user, words, full = (*done.stdout.decode("utf-8", "surrogateescape").split("\n", 2), "", "", "")[:3]
+    user, shown = clean_text(user), clean_text(full)
     if "missing" in words:
         raise ChannelRefused(
-            f"There is no {shown} on {host.name}, as far as {user} can see.",
-            "Check the path; a relative one starts at the home folder there.",
-            reason="missing",
+            f"There is no {shown} on {host.name}, as far as {user} can see.", "Check the path.", reason="missing"
         )
     if "folder" in words:
         raise ChannelRefused(f"{shown} on {host.name} is a folder.", "Name the log itself.", reason="unsupported")
     if "denied" in words:
         raise ChannelRefused(
-            f"{shown} on {host.name} may not be read by {user}.",
-            f"Log in as its owner or root, or: chmod a+r {shlex.quote(shown)}",
+            f"{shown} on {host.name} cannot be read by {user}.",
+            f"Log in as its owner or root, or let everyone read it: chmod a+r {shlex.quote(shown)}",
             reason="denied",
         )
-    note = "It is not a plain file; it is read as one." if "odd" in words else ""
-    return LogTarget(full, "file", note)
+    if "odd" in words:
+        raise ChannelRefused(
+            f"{shown} on {host.name} is not a plain file, so it cannot be followed.",
+            "Name the file that the server's output ends up in.",
+            reason="unsupported",
+        )
+    return LogTarget(full, "file")
 
 
 def _target(number: int, descriptor: Descriptor, around: Surroundings) -> LogTarget:
@@ -124,7 +134,9 @@ def _pipe(stream: str, to: str, descriptor: Descriptor, around: Surroundings) ->
     if container is not None:
         return container
     if not descriptor.readers:
-        return LogTarget("", "pipe", f"{stream} goes to a pipe ({to}), and who reads it cannot be seen by {around.login}.")
+        return LogTarget(
+            "", "pipe", f"{stream} goes to a pipe ({to}), and who reads it cannot be seen by {around.login}."
+        )
     reader, title = descriptor.readers[0]
     note = f"{stream} goes through a pipe to {_program(title)} (PID {reader}), which writes no file."
     return LogTarget("", "pipe", f"{note} Start the server with its output in a file to see its log here.")
@@ -135,7 +147,7 @@ def _device(stream: str, to: str, around: Surroundings) -> LogTarget:
         return LogTarget("", "null", f"{stream} goes to /dev/null: this server keeps no log.")
     how = "Start the server with its output in a file to see its log here."
     if around.terminal == "tmux":
-        how = f"It runs in tmux; its pane (list-panes -a shows {to}) can be printed with: tmux capture-pane -p -S - -t PANE"
+        how = "It runs in tmux; the text of its pane is printed by: tmux capture-pane -p -S - -t PANE"
     elif around.terminal == "screen":
         how = "It runs in screen; its text can be written with: screen -X hardcopy -h FILE"
     return LogTarget("", "terminal", f"{stream} goes to the terminal {to}. {how}")

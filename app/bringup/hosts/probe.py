@@ -20,14 +20,13 @@ Nothing that a host sends raises: a row that makes no sense is counted and passe
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Callable, Mapping, Sequence
-from importlib import resources
 
 from bringup.core.events import ChannelClosed, Event, GpusSeen, HostSeen, PortSeen, ServerGone
 from bringup.core.sanitize import clean
 from bringup.hosts.gpus import Answer
 from bringup.hosts.process_rows import Samples
+from bringup.hosts.shipped import grep_pattern, read_script, with_arguments
 
 LONGEST_ROW = 4096
 PATTERNS = ("sglang", "vllm")
@@ -49,22 +48,8 @@ def script(
     `patterns` are words in a command line; `within` confines the search to the descendants of a process; `port` is the
     one whose listener is named; `interval` is in seconds. To be run with `Host.stream`.
     """
-    folder = resources.files("bringup.hosts")
-    arguments = (
-        folder.joinpath("probe.awk").read_text("utf-8"),
-        str(root or ""),
-        f"{port:04X}" if port else "",
-        f"{interval:g}",
-        str(within or ""),
-        *(_unlike_itself(pattern) for pattern in patterns),
-    )
-    return f"set -- {shlex.join(arguments)}\n{folder.joinpath('probe.sh').read_text('utf-8')}"
-
-
-def _unlike_itself(word: str) -> str:
-    """Make a grep pattern of a word that does not match where the pattern itself stands: on the probe's command line."""
-    quoted = re.sub(r"[\\\[\]^$.*]", lambda match: f"[{match[0]}]" if match[0] not in "\\^" else f"\\{match[0]}", word)
-    return f"[{word[0]}]{quoted[1:]}" if word[:1].isalnum() else quoted
+    arguments = (str(root or ""), f"{port:04X}" if port else "", f"{interval:g}", str(within or ""))
+    return with_arguments("probe.sh", read_script("probe.awk"), *arguments, *map(grep_pattern, patterns))
 
 
 class ProbeDecoder:

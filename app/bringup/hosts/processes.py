@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from typing import Literal, cast, get_args
 
 from bringup.core.errors import ChannelRefused
 from bringup.core.events import Process
 from bringup.hosts.base import Host
+from bringup.hosts.shipped import read_script, with_arguments
 
 LIMIT = 4 << 20
 """Bytes of a process list: some 80 000 processes."""
@@ -45,9 +44,7 @@ Identity = tuple[int, int]
 
 def script(name: str, *arguments: object) -> str:
     """Return one of the scripts beside this module, for these arguments, together with `identify`."""
-    folder = resources.files(__package__)
-    parts = (folder.joinpath(file).read_text("utf-8") for file in ("identify.sh", name))
-    return "\n".join([f"set -- {' '.join(shlex.quote(str(word)) for word in arguments)}", *parts])
+    return f"{read_script('identify.sh')}\n{with_arguments(name, *(str(word) for word in arguments))}"
 
 
 async def list_processes(host: Host, pids: Sequence[int] = ()) -> dict[int, Row]:

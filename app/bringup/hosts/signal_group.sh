@@ -1,4 +1,4 @@
-# Arguments: SIGNAL PGID PID:START... The process group is signalled only if every process in it is one of those given.
+# Arguments: SIGNAL PGID PID:START... The process group is signalled only if every running process in it is one of these.
 # Prints sent, or what stood against it: stranger and its PID, or gone.
 signal=$1 group=$2
 shift 2
@@ -6,7 +6,7 @@ ours=" $* "
 found=''
 for folder in /proc/[0-9]*; do
     pid=${folder#/proc/}
-    identify "$pid" && [ "$pgid" = "$group" ] || continue
+    identify "$pid" && [ "$pgid" = "$group" ] && [ "$state" != Z ] || continue
     found=$pid
     case $ours in
         *" $pid:$start "*) ;;

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from typing import Literal, cast
 
 from bringup.core.errors import BringupError, ConnectionLost, UsageError
-from bringup.core.events import ActionStep, Server
+from bringup.core.events import ActionStep
 from bringup.core.redact import mask_argv
 from bringup.core.state import State
 from bringup.hosts import control
 from bringup.hosts.base import Host
 from bringup.hosts.control import Stopped, Survey
 from bringup.hosts.processes import Signal
-from bringup.hosts.relaunch import Launched, capture, relaunch, why_not
+from bringup.hosts.relaunch import Started, capture, discard, examine, relaunch
 from bringup.session.clock import HostClock
 from bringup.session.console import StopPlan
 from bringup.session.knowledge import Knowledge
@@ -47,7 +47,7 @@ class Actions:
             members=survey.members,
             bystanders=survey.bystanders,
             log=", ".join(dict.fromkeys(target.path for target in server.logs)),
-            restartable=await why_not(host, server),
+            restartable=(await examine(host, server)).restartable,
         )
 
     async def stop(self, host: Host, plan: StopPlan, signal: str) -> None:
@@ -55,7 +55,7 @@ class Actions:
         with _Told(self, "stop") as told:
             told.end((await self._stop(host, plan, signal, told.step)).sentence)
 
-    async def restart(self, host: Host, plan: StopPlan) -> Launched:
+    async def restart(self, host: Host, plan: StopPlan) -> Started:
         """Stop the server and launch it again; returns the new process.
 
         The environment is captured on the host before the stop: afterwards there is nothing to read it from.
@@ -63,19 +63,21 @@ class Actions:
         if plan.restartable:
             raise UsageError(plan.restartable)
         with _Told(self, "restart") as told:
-            told.step("Keeping the command, the directory and the environment of the server on the host.")
-            async with capture(host, plan.server) as kept:
+            told.step("Keeping command, directory and environment of the server on the host.")
+            kept = await capture(host, plan.server)
+            try:
                 await self._stop(host, plan, "TERM", told.step)
                 told.step("Launching the same command again.")
-                launched = await relaunch(host, kept)
-            told.end(f"Launched again as PID {launched.pid}.")
-            return launched
+                started = await relaunch(host, kept)
+            except BringupError:
+                await discard(host, kept)
+                raise
+            told.end(f"Launched again as PID {started.pid}.")
+            return started
 
     async def _stop(self, host: Host, plan: StopPlan, signal: str, step: Callable[[str], None]) -> Stopped:
         survey = Survey(plan.server, plan.members, plan.bystanders)
-        stopped = await control.stop(
-            host, survey, signal=cast(Signal, signal), report=step, is_engine=self._is_engine
-        )
+        stopped = await control.stop(host, survey, signal=cast(Signal, signal), report=step, is_engine=self._is_engine)
         if not stopped.complete:
             raise BringupError(stopped.sentence, "Nothing was launched.")
         return stopped

@@ -11,7 +11,7 @@ def choose(found: Sequence[Server], watched: Server | None, picked: tuple[int, i
     """Choose from `found` (newest first): the operator's pick, else the one watched already, else a newer one.
 
     `picked` is the (pid, start) of the operator's pick. A server that is watched stays watched while it lives, so that
-    somebody else's start does not take the screen; when it has ended, why it did stays on the screen until a server that
+    somebody else's start does not take the screen; when it has ended, its end stays on the screen until a server that
     was started after it appears.
     """
     for wanted in (picked, identity(watched)):

@@ -63,9 +63,7 @@ class ServerWatch:
                 why = f"The probe ended with status {end.status}: {end.stderr.decode('utf-8', 'replace').strip()[:200]}"
             except ChannelRefused as refused:
                 why = str(refused)
-            self._channels.picture.apply(
-                [ChannelClosed(at=self._channels.clock.now(), channel="processes", why=why)]
-            )
+            self._channels.picture.apply([ChannelClosed(at=self._channels.clock.now(), channel="processes", why=why)])
             await asyncio.sleep(AGAIN)
 
     def _take(self, events: list[Event], host_time: float | None) -> None:

@@ -31,7 +31,7 @@ class Operator:
                 return await answered
             finally:
                 # The connection gave up while the question stood: there is nobody left to answer.
-                if not answered.done() and dialog.is_current:
+                if dialog.is_current:
                     dialog.dismiss(None)
 
     def say(self, text: str) -> None:

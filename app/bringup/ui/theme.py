@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from rich.style import Style
 from textual.color import Color
-from textual.theme import Theme
+from textual.theme import BUILTIN_THEMES, Theme
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,7 @@ ANSI = Theme(
     panel="ansi_default",
     boost="ansi_default",
     ansi=True,
-    variables=_ANSI,
+    variables={**BUILTIN_THEMES["ansi-dark"].variables, **_ANSI},
 )
 THEMES = (DARK, LIGHT, ANSI)
 

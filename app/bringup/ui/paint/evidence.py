@@ -21,7 +21,7 @@ def paint_evidence(picture: Picture, width: int) -> list[Row]:
     rows: list[Row] = [((f"{sign} {verdict.state.upper()}", ink),)]
     rows += [((line, "strong"),) for line in wrapped(clean_text(verdict.summary), width, 6)]
     if verdict.state in ("starting", "slow"):
-        rows += [(), time_left(verdict)]
+        rows += [(), *_wrapped(time_left(verdict), width)]
     rows += [(), (("What it rests on", "title"),)]
     shown = [row for row in details(picture, 10_000) if row != time_left(verdict)]
     for row in shown or [(("Nothing was seen yet.", "quiet"),)]:

@@ -65,17 +65,18 @@ class WatchScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """Lay out the panels."""
         yield Painted(id="small")
-        yield Painted(id="identity")
-        yield Painted(id="notices")
-        yield Panel(id="verdict")
-        yield Panel(id="phases")
-        with Container(id="middle"):
-            yield RankPanel(id="ranks")
-            yield Panel(id="gpus")
-        yield Painted(id="log-heading")
-        yield LogPane(id="log")
-        yield Input(id="search", placeholder="search the log", compact=True)
-        yield Painted(id="footer")
+        with Container(id="board"):
+            yield Painted(id="identity")
+            yield Painted(id="notices")
+            yield Panel(id="verdict")
+            yield Panel(id="phases")
+            with Container(id="middle"):
+                yield RankPanel(id="ranks")
+                yield Panel(id="gpus")
+            yield Painted(id="log-heading")
+            yield LogPane(id="log")
+            yield Input(id="search", placeholder="search the log", compact=True)
+            yield Painted(id="footer")
 
     def on_mount(self) -> None:
         """Begin to flush."""
@@ -138,6 +139,9 @@ class WatchScreen(Screen[None]):
         self._say_small(event.size)
         if self.is_mounted:
             self.paint()
+            if self.focused is None:
+                # What was hidden because the terminal was too small has lost the focus.
+                self.query_one(f"#{self.board.panel}").focus()
 
     def _say_small(self, size: Size) -> None:
         text = f"Too small: {size.width} x {size.height}; the console needs {SMALLEST[0]} x {SMALLEST[1]}."

@@ -1,0 +1,2 @@
+# Argument: FOLDER, as capture.sh made it.
+rm -rf -- "$1"

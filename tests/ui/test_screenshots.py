@@ -1,0 +1,39 @@
+"""The pictures of the README, made from the scripted start; `BRINGUP_SCREENSHOTS=write` makes them anew."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from ui.scenes import HISTORY
+from ui.screen import MIDDLE, NARROW, WIDE, opened
+
+FOLDER = Path(__file__).parents[2] / "screenshots"
+PICTURES = [
+    ("weights", MIDDLE, "dark", ()),
+    ("weights", NARROW, "dark", ()),
+    ("weights", WIDE, "dark", ()),
+    ("weights", MIDDLE, "light", ()),
+    ("graphs", MIDDLE, "dark", ()),
+    ("failed", MIDDLE, "dark", ("full_stop",)),
+    ("stalled", MIDDLE, "dark", ()),
+    ("ready", MIDDLE, "dark", ()),
+    ("kill", MIDDLE, "dark", ("K",)),
+]
+
+
+@pytest.mark.parametrize(("name", "size", "theme", "keys"), PICTURES, ids=str)
+async def test_screenshot(name: str, size: tuple[int, int], theme: str, keys: tuple[str, ...]) -> None:
+    scene = "weights" if name == "kill" else name
+    file = FOLDER / f"{name}-{size[0]}x{size[1]}{'' if theme == 'dark' else '-' + theme}.svg"
+    async with opened(scene, size, theme=f"bringup-{theme}") as (app, console, pilot):
+        if name == "graphs":
+            console.remember(HISTORY)
+            app.watch_screen.paint()
+        await pilot.press(*keys)
+        await pilot.pause()
+        picture = app.export_screenshot(title="bringup watch root@gpu-a")
+    if os.environ.get("BRINGUP_SCREENSHOTS") == "write":
+        file.write_text(picture, "utf-8")
+    assert file.read_text("utf-8") == picture
