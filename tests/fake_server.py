@@ -13,6 +13,7 @@ import mmap
 import os
 import signal
 import socket
+import subprocess
 from pathlib import Path
 
 PLACES = 48 - 3, 49 - 3
@@ -59,6 +60,9 @@ class Fake:
 
     def do_print(self, text: str) -> None:
         print(text, flush=True)
+
+    def do_spawn(self, *command: str) -> int:
+        return subprocess.Popen(command).pid
 
     def do_touch(self, count: str) -> None:
         """Fault in fresh pages."""

@@ -53,10 +53,6 @@ class Plan:
     def number(self) -> tuple[int, ...]:
         return tuple(int(part) for part in self.version.split("."))
 
-    @property
-    def algorithm(self) -> str | None:
-        return "EAGLE3" if self.draft else None
-
 
 def sglang_log(version: str = "0.5.15", **fields: object) -> bytes:
     """Return the whole log of a start."""
@@ -125,7 +121,7 @@ def launch(w: Writer) -> None:
         "nnodes": 1,
         "node_rank": 0,
         "api_key": "sk-made-up-for-tests",
-        "speculative_algorithm": plan.algorithm,
+        "speculative_algorithm": "EAGLE3" if plan.draft else None,
         "speculative_draft_model_path": "/models/draft" if plan.draft else None,
         "model_loader_extra_config": '{"num_threads": 8}',
     }

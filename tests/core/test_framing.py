@@ -6,7 +6,9 @@ from hypothesis import strategies as st
 
 from bringup.core.framing import Framer
 
-PIECES = st.lists(st.sampled_from([b"a", b"bar 1/4", b"\r", b"\n", b"\r\n", "█".encode(), b"\x85", b"\x0b"]), max_size=30)
+PIECES = st.lists(
+    st.sampled_from([b"a", b"bar 1/4", b"\r", b"\n", b"\r\n", "█".encode(), b"\x85", b"\x0b"]), max_size=30
+)
 
 
 def cut(data: bytes, places: list[int]) -> list[bytes]:

@@ -51,7 +51,9 @@ def test_nothing_that_a_terminal_obeys_survives(data: bytes) -> None:
     assert clean_text(shown) == shown
 
 
-@given(st.lists(st.sampled_from(["\x1b", "[", "]", "P", "52;c;", "31m", "\x07", "\\", "\x9c", "x", "\x18"]), max_size=20))
+@given(
+    st.lists(st.sampled_from(["\x1b", "[", "]", "P", "52;c;", "31m", "\x07", "\\", "\x9c", "x", "\x18"]), max_size=20)
+)
 @settings(max_examples=200, deadline=None)
 def test_no_escape_survives_any_broken_sequence(parts: list[str]) -> None:
     assert not set(clean("".join(parts).encode())) & {"\x1b", "\x07", "\x9c", "\x18"}

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bringup.core.stamps import is_complete, read_stamp
+from bringup.core.stamps import read_stamp
 from bringup.core.timekeeper import Timekeeper
 
 
@@ -34,12 +34,6 @@ def seconds(*parts: int) -> float:
 )
 def test_times_as_logs_write_them(text: bytes, offset: float, near: float | None, expected: float | None) -> None:
     assert read_stamp(text, offset, near) == (None if expected is None else pytest.approx(expected))
-
-
-def test_a_stamp_is_complete_with_its_year() -> None:
-    assert is_complete(b"2026-03-02 09:14:29")
-    assert not is_complete(b"05-27 09:14:47")
-    assert not is_complete(b"21:47:03")
 
 
 def test_lines_without_a_time_have_the_last_one_known() -> None:

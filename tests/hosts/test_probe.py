@@ -211,7 +211,7 @@ def test_gpus_and_the_processes_on_them() -> None:
 
 
 def test_a_gpu_channel_that_comes_back_can_close_again() -> None:
-    hung, answer = "X\tgpus\thung\n", f"G\t501.00\ng\t{SMI}Q\t501.10\n"
+    hung, answer = "X\tgpus\thung 10\n", f"G\t501.00\ng\t{SMI}Q\t501.10\n"
     kinds = [type(event) for event in decode(CLOCK + hung + hung + answer + hung)]
     assert kinds == [ChannelClosed, GpusSeen, ChannelClosed]
 

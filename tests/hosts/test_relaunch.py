@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
-import signal
 import stat
 import subprocess
-import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from fakeserver import read_pid, start_time
-from waiting import alive, eventually
+from fakeserver import start_time
+from launchedserver import NASTY, Launched, launched
+from waiting import alive
 
 from bringup.core.errors import BringupError
 from bringup.core.events import Server
@@ -23,78 +18,6 @@ from bringup.hosts.base import Host
 from bringup.hosts.control import stop, survey
 from bringup.hosts.local import LocalHost
 from bringup.hosts.relaunch import Launchable, Started, capture, discard, examine, relaunch
-
-PROGRAM = """
-import json, os, signal, sys, time
-from pathlib import Path
-print("to the output", flush=True)
-print("to the errors", file=sys.stderr, flush=True)
-mask = os.umask(0)
-os.umask(mask)
-facts = {
-    "argv": Path("/proc/self/cmdline").read_bytes().hex(),
-    "environ": sorted(word.hex() for word in Path("/proc/self/environ").read_bytes().split(b"\\0")),
-    "cwd": os.getcwd(),
-    "mask": mask,
-    "session": os.getsid(0) == os.getpid(),
-    "stdin": os.readlink("/proc/self/fd/0"),
-    "hears": signal.getsignal(signal.SIGINT) is not signal.SIG_IGN,
-    "open": sorted(int(name) for name in os.listdir("/proc/self/fd") if int(name) > 2)[:-1],
-}
-folder = Path(os.environb[b"FOLDER"].decode())
-(folder / f"{os.getpid()}.json").write_text(json.dumps(facts))
-if (folder / "die").exists():
-    sys.exit("no memory for the KV cache\\nraise --mem-fraction-static")
-if not (folder / "launcher").exists():
-    (folder / "launcher").write_text(f"{os.getpid()}\\n")
-time.sleep(60)
-"""
-NASTY = (
-    b"",
-    b"two words",
-    b'it\'s "quoted" `x` $HOME $(id) \\ \\n %s',
-    b"line\nends\n",
-    b"\xff\xfe\x01\t*?[a]",
-    b"-n",
-    b"a=b",
-    b"",
-)
-ENVIRON = {
-    b"PLAIN": b"1",
-    b"EMPTY": b"",
-    b"LINES": b"first\nsecond\n\n",
-    b"QUOTES": b'it\'s "this" $(touch x) \\ %d',
-    b"BYTES": b"\xff\xfe=\x01",
-    b"BASH_FUNC_module%%": b"() {  eval `modulecmd bash $*`\n}",
-    b"HF_TOKEN": b"hf_secret",
-    b"-i": b"a name like an option",
-}
-
-
-@dataclass
-class Launched:
-    folder: Path
-    log: Path
-    process: subprocess.Popen[bytes]
-    again: list[int] = field(default_factory=list)
-
-    def seen(self, **more: object) -> Server:
-        pid = self.process.pid
-        given = {"pid": pid, "start": start_time(pid), "engine": "sglang", "argv": ("python", "server.py"), **more}
-        return Server(**given)  # type: ignore[arg-type]
-
-    def facts(self, pid: int) -> Mapping[str, object]:
-        found: Mapping[str, object] = json.loads((self.folder / f"{pid}.json").read_text())
-        return found
-
-    async def told(self, pid: int) -> Mapping[str, object]:
-        file = self.folder / f"{pid}.json"
-        await eventually(lambda: file.exists() and file.read_text().endswith("}"))
-        return self.facts(pid)
-
-    def end(self) -> None:
-        self.process.kill()
-        self.process.wait()
 
 
 @pytest.fixture(autouse=True)
@@ -107,58 +30,23 @@ def keeping_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def kept(place: Path) -> list[Path]:
-    return [*place.glob("bringup-launch.*"), *Path("/tmp").glob("bringup-launch.*")]
-
-
-@contextlib.contextmanager
-def launched(tmp_path: Path, words: Sequence[bytes] = (), **more: object) -> Iterator[Launched]:
-    folder = tmp_path / "facts"
-    cwd = tmp_path / "a place\nwith 'odd' name "
-    log = tmp_path / "it's a log.txt"
-    for each in (folder, cwd):
-        each.mkdir()
-    (cwd / "server.py").write_text(PROGRAM)
-    environ = {b"FOLDER": os.fsencode(folder), b"PATH": os.fsencode(Path(sys.executable).parent) + b":/usr/bin:/bin"}
-    mask = os.umask(0o027)
-    try:
-        with log.open("wb") as output:
-            given = {"stdout": output, "stderr": output, **more}
-            process = subprocess.Popen(
-                [b"python3", b"server.py", *words],
-                env={**environ, **ENVIRON},
-                cwd=cwd,
-                stdin=subprocess.DEVNULL,
-                start_new_session=True,
-                **given,  # type: ignore[call-overload]
-            )
-    finally:
-        os.umask(mask)
-    made = Launched(folder, log, process)
-    try:
-        read_pid(folder, "launcher")
-        yield made
-    finally:
-        made.end()
-        for file in folder.glob("*.json"):
-            with contextlib.suppress(ProcessLookupError):
-                if alive(int(file.stem)):
-                    os.kill(int(file.stem), signal.SIGKILL)
+    return list(place.glob("bringup-launch.*"))
 
 
 @pytest.mark.parametrize("host", ["sftp", "shell", "local"], indirect=True)
-async def test_the_same_again(host: Host, tmp_path: Path, keeping_place: Path) -> None:
+async def test_the_same_again(host: Host, tmp_path: Path) -> None:
     with launched(tmp_path, NASTY) as server:
         seen = server.seen()
         first = await server.told(seen.pid)
         launchable = await capture(host, seen)
-        (folder,) = kept(keeping_place)
+        folder = Path(launchable.folder)
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
         assert {stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir() if not file.is_symlink()} == {0o600}
         assert (launchable.stdout, launchable.stderr) == (str(server.log), str(server.log))
         assert launchable.cwd == first["cwd"]
         await stop(host, await survey(host, seen), signal="KILL", report=lambda _: None)
         started = await relaunch(host, launchable)
-        assert kept(keeping_place) == []
+        assert not folder.exists()
         await host.close()
         assert alive(started.pid)
         assert started == Started(started.pid, start_time(started.pid))
@@ -185,6 +73,18 @@ async def test_a_directory_that_went_meanwhile(tmp_path: Path, keeping_place: Pa
         launchable = await capture(host, server.seen())
         Path(launchable.cwd).rename(tmp_path / "elsewhere")
         with pytest.raises(BringupError, match=r"exit status 126: .*cd"):
+            await relaunch(host, launchable)
+        assert kept(keeping_place) == []
+
+
+async def test_a_log_whose_folder_went_meanwhile(tmp_path: Path, keeping_place: Path) -> None:
+    host = LocalHost("box")
+    place = tmp_path / "logs"
+    place.mkdir()
+    with (place / "server.log").open("ab") as log, launched(tmp_path, stdout=log, stderr=log) as server:
+        launchable = await capture(host, server.seen())
+        place.rename(tmp_path / "elsewhere")
+        with pytest.raises(BringupError, match=r"ended at once with exit status 2: .*out"):
             await relaunch(host, launchable)
         assert kept(keeping_place) == []
 

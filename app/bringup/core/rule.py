@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from bringup.core.errors import UsageError
-from bringup.core.events import Labels, LogEvent
+from bringup.core.events import Fault, Labels, LogEvent
 from bringup.core.literals import HEAD, head_of, needles_of
 from bringup.core.redact import mask
 from bringup.core.sanitize import clean
-from bringup.core.schema import EMITTED, WHOLE_LINE, schema_of
+from bringup.core.schema import EMITTED, WHOLE_LINE, WORDS, schema_of
 
 Scope = Literal["rank", "main", "any", "exception"]
 SCOPES: tuple[Scope, ...] = ("rank", "main", "any", "exception")
@@ -92,6 +92,41 @@ def parse_rule(table: Mapping[str, Any], source: str) -> Rule:
     """Make a rule of a table of an engine's file; raises UsageError with the file, the rule and what is wrong."""
     name = str(table.get("name", "?"))
     where = f"{source}: rule '{name}'"
+    _check_table(table, where)
+    match, scope = table["match"], table.get("scope", "rank")
+    _compile(match, where)
+    event = _event(table.get("emit", ""), where)
+    head, needles = _keys(match, scope, where)
+    pattern = _compile(match.removeprefix("^") if head else match, where)
+    groups = _groups(event, pattern, where)
+    fixed = dict(table.get("set", {}))
+    _check_samples(pattern, table["samples"], bool(head), where)
+    _check_fixed(event, fixed, {name for name, _ in groups}, pattern, where)
+    return Rule(
+        name=name,
+        match=match,
+        event=event,
+        fixed=fixed,
+        since=str(table.get("since", "")),
+        until=str(table.get("until", "")),
+        scope=scope,
+        samples=tuple(table["samples"]),
+        limit=int(table.get("limit", 0)),
+        shared=bool(table.get("shared", False)),
+        traceback=table.get("traceback", ""),
+        kind=table.get("kind", "unknown"),
+        pattern=pattern,
+        groups=groups,
+        head=head,
+        needles=needles,
+        whole=WHOLE_LINE.get(event, "") if event else "",
+        speaks=event is not None or "traceback" in table,
+        names_rank=RANK in pattern.groupindex,
+    )
+
+
+def _check_table(table: Mapping[str, Any], where: str) -> None:
+    """Check that a rule has what every rule has, and nothing that none has."""
     if unknown := sorted(set(table) - _KEYS):
         raise UsageError(f"{where}: unknown key '{unknown[0]}'.", f"A rule has {', '.join(sorted(_KEYS))}.")
     if "name" not in table or not isinstance(table.get("match"), str):
@@ -99,37 +134,10 @@ def parse_rule(table: Mapping[str, Any], source: str) -> Rule:
     samples = table.get("samples", ())
     if not samples or not all(isinstance(sample, str) for sample in samples):
         raise UsageError(f"{where}: it has no sample.", "Give at least one line that it must match in 'samples'.")
-    scope, traceback = table.get("scope", "rank"), table.get("traceback", "")
-    if scope not in SCOPES or traceback not in ("", "fatal", "quiet"):
+    if table.get("scope", "rank") not in SCOPES or table.get("traceback", "quiet") not in ("fatal", "quiet"):
         raise UsageError(f"{where}: scope is one of {', '.join(SCOPES)}; traceback is fatal or quiet.")
-    event = _event(table.get("emit", ""), where)
-    _compile(table["match"], where)
-    head, needles = _keys(table["match"], scope, where)
-    pattern = _compile(table["match"].removeprefix("^") if head else table["match"], where)
-    groups = _groups(event, pattern, where)
-    fixed = dict(table.get("set", {}))
-    _check_fixed(event, fixed, {name for name, _ in groups}, pattern, where)
-    return Rule(
-        name=name,
-        match=table["match"],
-        event=event,
-        fixed=fixed,
-        since=str(table.get("since", "")),
-        until=str(table.get("until", "")),
-        scope=scope,
-        samples=tuple(samples),
-        limit=int(table.get("limit", 0)),
-        shared=bool(table.get("shared", False)),
-        traceback=traceback,
-        kind=str(table.get("kind", "unknown")),
-        pattern=pattern,
-        groups=groups,
-        head=head,
-        needles=needles,
-        whole=WHOLE_LINE.get(event, "") if event else "",
-        speaks=event is not None or traceback != "",
-        names_rank=RANK in pattern.groupindex,
-    )
+    if table.get("kind", "unknown") not in WORDS[Fault, "kind"]:
+        raise UsageError(f"{where}: '{table['kind']}' is no kind of fault.")
 
 
 def _event(emit: str, where: str) -> type[LogEvent] | None:
@@ -176,6 +184,14 @@ def _groups(
             raise UsageError(f"{where}: {owner} has no field '{name}'.", f"It has {', '.join(fields) or 'none'}.")
         found.append((name, fields[name].read))
     return tuple(found)
+
+
+def _check_samples(pattern: re.Pattern[bytes], samples: Sequence[str], in_place: bool, where: str) -> None:
+    """Check that the rule matches its own samples."""
+    call = pattern.match if in_place else pattern.search
+    for sample in samples:
+        if call(sample.encode()) is None:
+            raise UsageError(f"{where}: it does not match its sample '{sample}'.")
 
 
 def _check_fixed(

@@ -18,11 +18,6 @@ _NO_YEAR = 2000
 _DAY = 86400.0
 
 
-def is_complete(text: bytes) -> bool:
-    """Tell whether a stamp carries its date with the year, so that the same text always means the same moment."""
-    return text[:4].isdigit() and text[4:5] == b"-"
-
-
 def read_stamp(text: bytes, utc_offset: float, near: float | None = None) -> float | None:
     """Return seconds since the epoch for a printed time, or None where it is no time.
 

@@ -42,13 +42,15 @@ def script(
     patterns: Sequence[str] = PATTERNS,
     port: int | None = None,
     interval: float = 1.0,
+    patience: int = 10,
 ) -> str:
     """Return the script that watches the tree of process `root`, or looks for a server where it is None.
 
     `patterns` are words in a command line; `within` confines the search to the descendants of a process; `port` is the
-    one whose listener is named; `interval` is in seconds. To be run with `Host.stream`.
+    one whose listener is named; `interval` is in seconds, and so is `patience`, after which nvidia-smi is ended. To be
+    run with `Host.stream`.
     """
-    arguments = (str(root or ""), f"{port:04X}" if port else "", f"{interval:g}", str(within or ""))
+    arguments = (str(root or ""), f"{port:04X}" if port else "", f"{interval:g}", str(patience), str(within or ""))
     return with_arguments("probe.sh", read_script("probe.awk"), *arguments, *map(grep_pattern, patterns))
 
 
@@ -148,7 +150,8 @@ class ProbeDecoder:
             return self._tell(channel, f"This host runs {reason}: processes can be watched on Linux only.")
         if reason == "missing":
             return self._tell("gpus", "There is no nvidia-smi on this host: what its GPUs hold cannot be seen.")
-        return self._tell("gpus", "nvidia-smi has not answered for ten seconds and was ended: the driver may hang.")
+        seconds = int(reason.split()[-1])
+        return self._tell("gpus", f"nvidia-smi did not answer within {seconds} s and was ended: the driver may hang.")
 
     def _tell(self, channel: str, why: str) -> list[Event]:
         if self._told.get(channel) == why:

@@ -1,14 +1,16 @@
 # Streams what the kernel and the driver say of a server as rows of TAB-separated fields, until nobody reads them.
-# Needs a POSIX sh with awk, grep, tr, ls and sleep. Arguments: SAMPLER ROOT PORT INTERVAL WITHIN PATTERN...
+# Needs a POSIX sh with awk, grep, tr, ls and sleep. Arguments:
+#   SAMPLER ROOT PORT INTERVAL PATIENCE WITHIN PATTERN...
 #   SAMPLER   the text of probe.awk
 #   ROOT      process whose tree is watched; empty: look for processes with a PATTERN (grep's) in their command line
 #   PORT      TCP port whose listener is named, as four hexadecimal digits; empty: none
 #   INTERVAL  seconds between samples
+#   PATIENCE  seconds after which nvidia-smi is ended
 #   WITHIN    when looking: only what descends from this process; empty: everything
 # hosts/probe.py describes the rows. Rows leave in writes of less than 4 KiB, so that those of the two processes that
 # write (samples, nvidia-smi) never mix; what may hold any byte is the last field and has lost its line ends.
-sampler=$1 root=$2 port=$3 every=$4 within=$5
-shift 5
+sampler=$1 root=$2 port=$3 every=$4 patience=$5 within=$6
+shift 6
 LC_ALL=C PATH=$PATH:/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/nvidia/bin:/usr/lib/wsl/lib
 export LC_ALL PATH
 
@@ -59,7 +61,7 @@ is_child() {
     [ "$2" != Z ] && [ "$3" = "$1" ]
 }
 
-# Every second, or two where an answer takes more than 200 ms; never twice at a time; ended after ten.
+# Every second, or two where an answer takes more than 200 ms; never twice at a time; ended when patience is.
 watch_gpus() {
     read -r me _ </proc/self/stat
     while kill -0 $$ 2>/dev/null; do
@@ -71,8 +73,8 @@ watch_gpus() {
         while is_child "$asking" "$me" && kill -0 $$ 2>/dev/null; do
             sleep 1
             waited=$((waited + 1))
-            [ $((waited % 10)) = 0 ] || continue
-            printf 'X\tgpus\thung\n'
+            [ $((waited % patience)) = 0 ] || continue
+            printf 'X\tgpus\thung %s\n' "$patience"
             for file in /proc/[0-9]*; do
                 is_child "$asking" "$me" && is_child "${file##*/}" "$asking" && kill -KILL "${file##*/}"
             done

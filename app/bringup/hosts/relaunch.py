@@ -67,7 +67,8 @@ async def capture(host: Host, server: Server) -> Launchable:
     found = await _look(host, server, keep=True)
     if found.restartable:
         await discard(host, found)
-        raise BringupError(f"The server cannot be restarted: {found.restartable}", "Nothing was done.")
+        why = found.restartable[0].lower() + found.restartable[1:]
+        raise BringupError(f"The server cannot be restarted: {why}", "Nothing was done.")
     if not _FOLDER.fullmatch(found.folder):
         raise BringupError(
             f"What the server was launched with could not be kept on {host.name}.",
@@ -86,15 +87,15 @@ async def relaunch(host: Host, launchable: Launchable, *, watch: int = WATCH) ->
     done = await host.run(script("launch.sh", launchable.folder, watch), timeout=TIMEOUT + watch, limit=1 << 16)
     lines = [line.split() for line in done.stdout.decode("ascii", "replace").splitlines()]
     told = {line[0]: line[1:] for line in lines if line}
+    said = clean_text(done.stderr.decode("utf-8", "replace")).strip()
     started = told.get("started", [])
     if len(started) != 2 or not all(word.isdigit() for word in started):
-        said = clean_text(done.stderr.decode("utf-8", "replace")).strip()
         raise BringupError(f"The server was not launched on {host.name}: {said or 'its command line is gone'}.")
     if "ended" in told:
         status, words = told["ended"][0], _unhex("".join(told["ended"][1:]))
         last = " / ".join(clean_text(line).strip() for line in words.strip().splitlines()[-3:])
         raise BringupError(
-            f"The new server ended at once with exit status {status}: {last or 'it said nothing'}.",
+            f"The new server ended at once with exit status {status}: {last or said or 'it said nothing'}.",
             f"See {launchable.stderr or 'its log'}.",
         )
     return Started(int(started[0]), int(started[1]))

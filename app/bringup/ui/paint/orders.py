@@ -85,7 +85,7 @@ def _processes(label: str, processes: Sequence[Process], width: int, ink: str) -
         row: Row = ()
         for process in processes[first : first + columns]:
             title = clean_text(process.title or process.comm)
-            row = (*row, *fill(((f"{process.pid:<7} ", "quiet"), (title, "text")), each - 1), (" ", "text"))
+            row = (*row, *fill(((f"{process.pid:<7} ", "quiet"), (title, "text")), each - 2), ("  ", "text"))
         rows.append(_field("", row))
     return rows
 

@@ -128,7 +128,7 @@ def _lane(name: str, stretches: list[Stretch], until: float, width: int) -> Row:
 
 def _inside(stretch: Stretch, room: int) -> Row:
     """What fits into a stretch: name and duration, else the name, else its beginning."""
-    for text in (f"{stretch.name} {stretch.took}", stretch.name, shorten(stretch.name, room - 2) if room > 6 else ""):
+    for text in (f"{stretch.name} {stretch.took}", stretch.name, shorten(stretch.name, room - 2) if room > 5 else ""):
         if len(text) + 2 <= room:
             break
     if stretch.ink == "ghost":

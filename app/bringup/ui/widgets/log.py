@@ -122,8 +122,9 @@ class LogPane(ScrollView, can_focus=True):
         raw = self._raw(position)
         row = _highlighted(paint_line(raw), self.search)
         if position < len(self.lines) and self.lines.number(position) == self.here:
-            row = tuple((text, "here" if ink in ("text", "quiet") else ink) for text, ink in row)
-        row = ((" ", "text"), *row)
+            row = (("▸", "focus"), *((text, "here" if ink in ("text", "quiet") else ink) for text, ink in row))
+        else:
+            row = ((" ", "text"), *row)
         whole = sum(cell_len(text) for text, _ in row)
         strip = strip_of(row, self._inks, whole, self.rich_style, faded=self.faded)
         begin = piece * width if self.wrapped else self._aside

@@ -1,0 +1,133 @@
+"""The scripts that survey, stop and launch servers, under the shells and tools that hosts have."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+from fakeserver import fake_server, start_time
+from launchedserver import NASTY, launched
+from waiting import alive, eventually
+
+from bringup.hosts.base import Completed
+from bringup.hosts.control import stop, survey
+from bringup.hosts.local import LocalHost
+from bringup.hosts.processes import gpu_holders
+from bringup.hosts.relaunch import capture, relaunch
+
+SMI = """#!/bin/sh
+echo "$(($(cat {count}) - 1))" >{count}
+[ "$(cat {count})" -lt 0 ] || echo {pid}
+echo 4194303
+"""
+
+
+class Shell(LocalHost):
+    """This machine with another /bin/sh, and for busybox with nothing but its own tools."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        super().__init__("box")
+        program = shutil.which(name)
+        if program is None:
+            pytest.skip(f"{name} is not installed")
+        self._prefix = ""
+        self._command = program
+        if name == "busybox":
+            tools = (
+                "sh",
+                "cat",
+                "head",
+                "id",
+                "od",
+                "tr",
+                "sed",
+                "readlink",
+                "ls",
+                "grep",
+                "find",
+                "mktemp",
+                "ln",
+                "rm",
+            )
+            for tool in (*tools, "env", "true", "tail", "wc", "sleep", "setsid"):
+                (folder / tool).symlink_to(program)
+            self._command = str(folder / "sh")
+            self._prefix = f"PATH={folder}\nexport PATH\n"
+
+    async def run(self, script: str, *, stdin: bytes = b"", timeout: float = 10.0, limit: int = 1 << 20) -> Completed:
+        return await super().run(
+            f"exec {self._command} -c {shlex.quote(self._prefix + script)}", stdin=stdin, timeout=timeout, limit=limit
+        )
+
+
+@pytest.fixture(params=["dash", "bash", "busybox"])
+def shell(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
+    for name in ("tools", "run"):
+        (tmp_path / name).mkdir()
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "run"))
+    return Shell(request.param, tmp_path / "tools")
+
+
+async def test_a_stop(shell: Shell, tmp_path: Path) -> None:
+    with fake_server(tmp_path, "deaf", "neighbour", "disguised") as server:
+        plan = await survey(shell, server.seen(port=1))
+        assert len(plan.members) == 3
+        assert plan.launcher is not None
+        assert plan.launcher.comm == ") R 1 1 1 x"
+        came = await stop(shell, plan, drain=0.1, report=lambda _: None)
+        assert (came.complete, len(came.killed)) == (True, 3)
+        assert server.running() == [server.pids[-1]]
+
+
+async def test_a_launch(shell: Shell, tmp_path: Path) -> None:
+    with launched(tmp_path, NASTY) as server:
+        seen = server.seen()
+        first = await server.told(seen.pid)
+        kept = await capture(shell, seen)
+        server.end()
+        started = await relaunch(shell, kept, watch=0)
+        assert started.start == start_time(started.pid)
+        again = await server.told(started.pid)
+        assert {**again, "hears": None} == {**first, "hears": None}
+        assert not Path(kept.folder).exists()
+
+
+async def test_the_driver_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    count, smi = tmp_path / "count", tmp_path / "nvidia-smi"
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    host = LocalHost("box")
+    said: list[str] = []
+    with fake_server(tmp_path, workers=0) as server:
+        count.write_text("3")
+        smi.write_text(SMI.format(count=count, pid=server.pid))
+        smi.chmod(0o755)
+        plan = await survey(host, server.seen())
+        assert plan.gpu_holders == (server.pid,)
+        came = await stop(host, plan, signal="KILL", report=said.append)
+        assert (came.complete, came.gpu_holders) == (True, ())
+        assert any(line.startswith("The GPU driver still holds the memory of 1 ended") for line in said)
+        count.write_text("1000")
+        ticks = iter(range(0, 10_000, 20))
+        stuck = await stop(host, plan, signal="KILL", report=said.append, clock=lambda: next(ticks))
+        assert (stuck.complete, stuck.gpu_holders) == (False, (server.pid,))
+        assert f"still lists the memory of PID {server.pid}" in stuck.sentence
+
+
+async def test_a_driver_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    smi = tmp_path / "nvidia-smi"
+    smi.write_text("#!/bin/sh\necho 12 is not a PID here\nexit 9\n")
+    smi.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    assert await gpu_holders(LocalHost("box")) is None
+
+
+async def test_a_server_under_a_script_ends_with_its_tree_only(tmp_path: Path) -> None:
+    with fake_server(tmp_path, "deaf", shell='"$@"; sleep 60') as server:
+        script, launcher = server.pids[:2]
+        plan = await survey(LocalHost("box"), server.seen(pid=launcher, start=start_time(launcher)))
+        await stop(LocalHost("box"), plan, signal="KILL", report=lambda _: None)
+        await eventually(lambda: not alive(launcher))
+        assert alive(script)
