@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shlex
 import shutil
@@ -12,6 +13,7 @@ from fakeserver import fake_server, start_time
 from launchedserver import NASTY, launched
 from waiting import alive, eventually
 
+from bringup.core.errors import ChannelRefused
 from bringup.hosts.base import Completed
 from bringup.hosts.control import stop, survey
 from bringup.hosts.local import LocalHost
@@ -23,6 +25,10 @@ echo "$(($(cat {count}) - 1))" >{count}
 [ "$(cat {count})" -lt 0 ] || echo {pid}
 echo 4194303
 """
+
+
+async def hurried(seconds: float) -> None:
+    await asyncio.sleep(seconds / 10)
 
 
 class Shell(LocalHost):
@@ -77,7 +83,7 @@ async def test_a_stop(shell: Shell, tmp_path: Path) -> None:
         assert len(plan.members) == 3
         assert plan.launcher is not None
         assert plan.launcher.comm == ") R 1 1 1 x"
-        came = await stop(shell, plan, drain=0.1, report=lambda _: None)
+        came = await stop(shell, plan, drain=0.1, report=lambda _: None, sleep=hurried)
         assert (came.complete, len(came.killed)) == (True, 3)
         assert server.running() == [server.pids[-1]]
 
@@ -106,12 +112,12 @@ async def test_the_driver_is_waited_for(tmp_path: Path, monkeypatch: pytest.Monk
         smi.chmod(0o755)
         plan = await survey(host, server.seen())
         assert plan.gpu_holders == (server.pid,)
-        came = await stop(host, plan, signal="KILL", report=said.append)
+        came = await stop(host, plan, signal="KILL", report=said.append, sleep=hurried)
         assert (came.complete, came.gpu_holders) == (True, ())
         assert any(line.startswith("The GPU driver still holds the memory of 1 ended") for line in said)
         count.write_text("1000")
         ticks = iter(range(0, 10_000, 20))
-        stuck = await stop(host, plan, signal="KILL", report=said.append, clock=lambda: next(ticks))
+        stuck = await stop(host, plan, signal="KILL", report=said.append, sleep=hurried, clock=lambda: next(ticks))
         assert (stuck.complete, stuck.gpu_holders) == (False, (server.pid,))
         assert f"still lists the memory of PID {server.pid}" in stuck.sentence
 
@@ -128,6 +134,28 @@ async def test_a_server_under_a_script_ends_with_its_tree_only(tmp_path: Path) -
     with fake_server(tmp_path, "deaf", shell='"$@"; sleep 60') as server:
         script, launcher = server.pids[:2]
         plan = await survey(LocalHost("box"), server.seen(pid=launcher, start=start_time(launcher)))
-        await stop(LocalHost("box"), plan, signal="KILL", report=lambda _: None)
+        await stop(LocalHost("box"), plan, signal="KILL", report=lambda _: None, sleep=hurried)
         await eventually(lambda: not alive(launcher))
         assert alive(script)
+
+
+class Nobody(LocalHost):
+    """This machine, logged in to as somebody who may do nothing."""
+
+    async def run(self, script: str, *, stdin: bytes = b"", timeout: float = 10.0, limit: int = 1 << 20) -> Completed:
+        drop = f"exec setpriv --reuid 65534 --regid 65534 --clear-groups /bin/sh -c {shlex.quote(script)}"
+        return await super().run(drop, stdin=stdin, timeout=timeout, limit=limit)
+
+
+@pytest.mark.skipif(os.getuid() != 0 or not shutil.which("setpriv"), reason="needs to become somebody else")
+async def test_somebody_elses_server(tmp_path: Path) -> None:
+    host = Nobody("box")
+    with fake_server(tmp_path) as server:
+        plan = await survey(host, server.seen())
+        assert len(plan.members) == 3
+        with pytest.raises(ChannelRefused, match=rf"\(PID {server.pid}\) on box belongs to root.*Nothing was done"):
+            await stop(host, plan, report=lambda _: None, sleep=hurried)
+        came = await stop(host, plan, signal="KILL", report=lambda _: None, sleep=hurried)
+        assert (came.complete, len(came.remains)) == (False, 3)
+        assert "3 would not end: python" in came.sentence
+        assert len(server.running()) == 4

@@ -6,16 +6,19 @@ import asyncio
 import contextlib
 import random
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
-from following import following
+from following import Following, following
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sshd import Sshd
 
 from bringup.core.errors import ChannelRefused, ConnectionLost
 from bringup.core.events import LogMoved
 from bringup.hosts.base import Completed, FileLook
 from bringup.hosts.follow import Chunk, Follower, Position
+from bringup.hosts.ssh import SshHost
 
 
 @dataclass
@@ -131,3 +134,28 @@ async def test_a_failed_look_goes_on_where_it_was() -> None:
         await found.looks(2)
         assert (found.logs, found.moves) == ([b"x" * 300 + b"y" * 30], [])
         assert [chunk.backlog for chunk in found.chunks][-1] is False
+
+
+async def test_a_connection_that_is_cut_while_the_log_grows(real_sshd: Sshd, tmp_path: Path) -> None:
+    log = tmp_path / "server.log"
+    rng = random.Random(3)
+    got, left = b"", Position()
+    with log.open("wb", buffering=0) as writer:
+        for _ in range(4):
+            host = await SshHost.login("box", options=real_sshd.options())
+            reader = Following(host, log, left)
+            await reader.rests()
+            for _ in range(5):
+                writer.write(rng.randbytes(rng.randrange(50_000)))
+                await reader.looks(1)
+            writer.write(rng.randbytes(1000))
+            real_sshd.cut()
+            with pytest.raises(ConnectionLost):
+                await reader.looks(3)
+            writer.write(rng.randbytes(1000))
+            got += b"".join(chunk.data for chunk in reader.chunks)
+            left = reader.follower.position
+            assert (left.offset, reader.moves) == (len(got), [])
+            await host.close()
+    assert got == log.read_bytes()[: len(got)]
+    assert len(got) >= log.stat().st_size - 2000

@@ -45,7 +45,7 @@ async def test_the_same_again(host: Host, tmp_path: Path) -> None:
         assert (launchable.stdout, launchable.stderr) == (str(server.log), str(server.log))
         assert launchable.cwd == first["cwd"]
         await stop(host, await survey(host, seen), signal="KILL", report=lambda _: None)
-        started = await relaunch(host, launchable)
+        started = await relaunch(host, launchable, watch=1)
         assert not folder.exists()
         await host.close()
         assert alive(started.pid)

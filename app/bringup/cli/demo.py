@@ -44,7 +44,7 @@ async def _run(scenario: Scenario, speed: float, theme: str) -> int:
     from bringup.session.target import Target
 
     async with DemoHost(scenario, speed=speed) as host:
-        target = Target(name=f"demo: {scenario.title}", within=host.within)
+        target = Target(name=f"demo {scenario.name}", within=host.within)
         app, opener = make_console("demo", target, theme=theme, options=host.options)
         try:
             await app.run_async()

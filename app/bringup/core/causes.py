@@ -75,11 +75,11 @@ def outcome(state: State, policy: Policy) -> Outcome | None:
     stop = next((line for line in attempt.endings if line.how in _ENDS), None)
     if root is not None and not root.secondary and not root.after_kill:
         return _failed(attempt, root, policy)
+    if _stopped_by_operator(state, stop):
+        return Outcome("stopped", _by_operator(state, stop, policy))
     lost = lost_ranks(state)
     if stop is not None and stop.how not in _FAILURES and not (lost and _first_gone(state) < stop.at - _TOGETHER):
         return _stopped(stop, policy)
-    if _stopped_by_operator(state):
-        return Outcome("stopped", _cause("killed", "stopped by the operator", None, None, policy))
     if lost and _is_over(state):
         return Outcome("failed", _killed(state, lost, policy), lost)
     if root is not None and _is_over(state):
@@ -152,9 +152,19 @@ def _gave_up(attempt: Attempt) -> bool:
     return any(line.how in _FAILURES for line in attempt.endings)
 
 
-def _stopped_by_operator(state: State) -> bool:
-    action = state.action
-    return action is not None and action.action in ("stop", "restart") and state.gone_at is not None
+def _stopped_by_operator(state: State, stop: EndingLine | None) -> bool:
+    """The operator's own stop or restart came after this launch, and the server says that it ends, or has ended."""
+    action, began = state.action, state.attempt.began_at
+    if action is None or action.action not in ("stop", "restart") or (began is not None and action.since < began):
+        return False
+    return stop is not None or state.gone_at is not None
+
+
+def _by_operator(state: State, stop: EndingLine | None, policy: Policy) -> Cause:
+    text = stop.text if stop is not None and stop.text else "stopped from this console"
+    line = stop.line or None if stop is not None else None
+    advice = policy.advice.get("killed:operator", "")
+    return Cause("killed", text, line, None, secondary=False, advice=advice)
 
 
 def _failed(attempt: Attempt, root: FaultLine, policy: Policy) -> Outcome:

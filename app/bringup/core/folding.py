@@ -10,7 +10,6 @@ from bringup.core.rules import Engine
 
 LIMIT = 16 * 1024
 """Longest display line in bytes; SGLang's `server_args=` line of 13 kB is still whole."""
-_LONGEST_HELD = 1 << 20
 
 
 class LineFolder:
@@ -76,10 +75,10 @@ class LineFolder:
         return [text[begin:end].rstrip() for begin, end in pairwise(edges)]
 
     def _trim(self, rest: bytes) -> bytes:
-        """Bound the open line: states of a bar that were drawn over are not kept."""
+        """Bound the open line: states of a bar that were drawn over are not kept, nor what could not be shown."""
         if len(rest) <= self._limit:
             return rest
         last = rest.rstrip(b"\r").rfind(b"\r")
         if last > 0:
             rest = rest[last:]
-        return rest[:_LONGEST_HELD]
+        return rest[: 4 * self._limit]

@@ -57,7 +57,7 @@ async def survey(
     """Look at the server's processes and their neighbours.
 
     `known` are processes recorded earlier as the server's: they stay its own when the launcher is gone. `is_engine`
-    tells whether a title is that of one of the engine's workers: it proves those that nobody recorded, but only within a
+    tells whether a title is that of one of the engine's workers: it proves those that nobody recorded, but only in a
     group or session that the launcher itself made.
     """
     found = await _members(host, server, known, is_engine)

@@ -28,7 +28,8 @@ Kind = Literal["stop", "restart"]
 class Actions:
     """One action at a time; every step of it is told as an event."""
 
-    def __init__(self, picture: Picture, clock: HostClock, knowledge: Knowledge) -> None:
+    def __init__(self, name: str, picture: Picture, clock: HostClock, knowledge: Knowledge) -> None:
+        self._name = name
         self._picture = picture
         self._clock = clock
         self._knowledge = knowledge
@@ -41,7 +42,7 @@ class Actions:
         known = state.processes if state.gone_at is None else ()
         survey = await control.survey(host, server, known, self._is_engine)
         return StopPlan(
-            node=state.node,
+            node=self._name if state.node in ("", self._name) else f"{self._name} ({state.node})",
             server=server,
             command=shlex.join(mask_argv(server.argv)),
             members=survey.members,

@@ -48,7 +48,7 @@ class Session:
         self._target = target
         self._host: Host | None = None
         self._finder = Finder(target, Channels(self._picture, self._clock, self._logs, knowledge))
-        self._actions = Actions(self._picture, self._clock, knowledge)
+        self._actions = Actions(target.name, self._picture, self._clock, knowledge)
         self._task: asyncio.Task[None] | None = None
 
     async def open(self) -> None:

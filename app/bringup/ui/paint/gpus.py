@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from bringup.core.events import Gpu, GpuApp
 from bringup.core.sanitize import clean_text
 from bringup.core.state import State
-from bringup.core.words import duration
 from bringup.ui.paint.bars import sparkline, stacked
 from bringup.ui.paint.headings import heading
-from bringup.ui.paint.measures import count, gib
+from bringup.ui.paint.measures import age, count, gib
 from bringup.ui.paint.row import Row, Span, clip, wrapped
 from bringup.ui.picture import Picture
 
@@ -141,7 +140,7 @@ def _head(picture: Picture, width: int) -> Row:
     channel = picture.state.gpu
     spans: list[Span] = []
     if channel.seen_at is not None and picture.now - channel.seen_at > _OLD:
-        return ((f"answered {duration(picture.now - channel.seen_at)} ago", "slow"),)
+        return ((f"answered {age(picture.now - channel.seen_at)} ago", "slow"),)
     held = [owners(picture.state, gpu) for gpu in channel.gpus]
     named = [
         (_OWN, "mem-own", "this server", any(one.own for one in held)),

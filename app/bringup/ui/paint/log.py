@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 from bringup.core.ranks import name_of
 from bringup.core.sanitize import clean, clean_text
-from bringup.core.words import duration
 from bringup.ui.loglines import ERROR, WARNING
 from bringup.ui.paint.headings import heading
-from bringup.ui.paint.measures import count, size
+from bringup.ui.paint.measures import age, count, size
 from bringup.ui.paint.row import Row, Span, joined, shorten_front, width_of
 from bringup.ui.picture import Picture
 
@@ -109,8 +108,8 @@ def _channel(picture: Picture, room: int) -> Row:
         return ()
     told: list[Span] = [(size(log.size), "quiet")] if log.size else []
     if log.grew_at is not None:
-        age = max(0.0, picture.now - log.grew_at)
-        told.append((f"last byte {duration(age)} ago" if age >= 1 else "last byte just now", "quiet"))
+        silent = max(0.0, picture.now - log.grew_at)
+        told.append((f"last byte {age(silent)} ago" if silent >= 1 else "last byte just now", "quiet"))
     whose = _bar(picture)
     if whose:
         told.append((whose, "text"))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
 
+from bringup.core.words import duration
+
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
@@ -30,6 +32,11 @@ def short_duration(seconds: float) -> str:
     minutes, rest = divmod(whole, 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def age(seconds: float) -> str:
+    """Return how long ago something was: by the second for a minute, then by the minute, for more is not read."""
+    return duration(seconds if seconds < 60 else seconds // 60 * 60)
 
 
 def clock(at: float, utc_offset: float) -> str:

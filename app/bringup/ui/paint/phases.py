@@ -14,8 +14,8 @@ from bringup.ui.picture import Picture
 
 _LABEL = 8
 """Cells before a lane for its name."""
-_HEADROOM = 1.12
-"""The axis reaches a little beyond now, so that a running phase is seen to grow."""
+_TICKS = 6
+"""The axis of a running start ends at a round time, after about so many ticks: it must not shift every second."""
 _STEPS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400)
 _TICK_ROOM = 14
 _ENDED = ("failed", "stopped")
@@ -70,9 +70,13 @@ def extent(verdict: Verdict) -> float:
     origin = _origin(verdict)
     ends = [view.started + view.seconds - origin for view in verdict.phases if view.phase != "serving"]
     reached = max([*ends, 1.0])
-    if any(not view.ended for view in verdict.phases) and verdict.state not in _ENDED:
-        reached = reached / (1 - _SERVING_SHOWN) if _serves(verdict) else reached * _HEADROOM
-    return max(reached, sum(seconds for _, seconds in verdict.ghosts))
+    reached = max(reached, sum(seconds for _, seconds in verdict.ghosts))
+    if _serves(verdict):
+        return reached / (1 - _SERVING_SHOWN)
+    if verdict.state in _ENDED or all(view.ended for view in verdict.phases):
+        return reached
+    step = next((step for step in _STEPS if step * _TICKS > reached), _STEPS[-1])
+    return (reached // step + 1) * step
 
 
 def ghosts(verdict: Verdict) -> list[Stretch]:

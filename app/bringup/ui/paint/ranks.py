@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from bringup.core.ranks import name_of
 from bringup.core.sanitize import clean_text
 from bringup.core.verdict import RankView
-from bringup.core.words import duration
 from bringup.ui.paint.bars import INFERRED, OPENED, READ, SOLID, UNKNOWN, rank_bar
 from bringup.ui.paint.headings import heading
-from bringup.ui.paint.measures import gib
+from bringup.ui.paint.measures import age, gib
 from bringup.ui.paint.row import Row, Span, fill, joined
 from bringup.ui.picture import Picture
 
@@ -150,7 +149,7 @@ def _said(picture: Picture, view: RankView) -> list[Span]:
     said.append((_note(view) or up or _word(view)[0], "text" if view.straggler or view.trouble else "quiet"))
     quiet = _quiet(picture, view)
     if quiet >= _QUIET_SHOWN:
-        said.append((f"quiet {duration(quiet)}", "quiet"))
+        said.append((f"quiet {age(quiet)}", "quiet"))
     return said
 
 

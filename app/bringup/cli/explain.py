@@ -1,0 +1,92 @@
+"""`bringup explain FILE`: what happened in a log, and the line that caused it."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from bringup.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from bringup.hosts.logfile import LogFile
+    from bringup.report.own_rules import Rules
+
+STDIN = "-"
+_LONGEST_SILENCE = 1e8
+
+
+def explain(
+    file: str = "",
+    /,
+    *,
+    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    silent: float = 0.0,
+    exit_code: Annotated[bool, Parameter(negative="")] = False,
+    rules: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Say what happened in a log that you already have, and which line caused it.
+
+    Parameters
+    ----------
+    file
+        The log, plain or packed with gzip or zstd; `-` for standard input.
+    as_json
+        Print the verdict as JSON, schema version 1.
+    silent
+        Assume so many seconds of silence after the log's last byte.
+    exit_code
+        End with the state: 0 ready, 1 failed, 3 stalled, 5 degraded, 6 starting or slow, 7 waiting, 8 stopped,
+        9 standby, 10 unknown. Without it 0 whenever there is a verdict.
+    rules
+        List the rules in use and where they come from, your own files first.
+    """
+    # The rules take a moment to compile: `--help` must not wait for them.
+    from bringup.report.own_rules import load_rules
+
+    loaded = load_rules()
+    if rules:
+        return _list(loaded, as_json=as_json)
+    if not 0 <= silent <= _LONGEST_SILENCE:
+        raise UsageError(f"A silence of {silent:g} s cannot be.", "Give --silent a number of seconds, 0 or more.")
+    with _log(file) as log:
+        state = _explain(log, loaded, silent, as_json=as_json)
+    from bringup.cli.exits import BY_STATE
+
+    return BY_STATE[state] if exit_code else 0
+
+
+def _log(file: str) -> AbstractContextManager[LogFile]:
+    from bringup.hosts.logfile import open_log, read_log
+
+    if file not in ("", STDIN):
+        return open_log(Path(file))
+    if sys.stdin is None or (not file and sys.stdin.isatty()):
+        raise UsageError("There is no log to explain.", "Try `bringup explain FILE`, or `... | bringup explain -`.")
+    return nullcontext(read_log("standard input", sys.stdin.buffer))
+
+
+def _explain(log: LogFile, rules: Rules, silent: float, *, as_json: bool) -> StateName:
+    from bringup.cli.output import emit, page_console
+    from bringup.report.contract import to_json
+    from bringup.report.explanation import explain as judge
+
+    _warn(rules)
+    explanation = judge(log, rules.knowledge, silent)
+    if explanation.reading.trouble:
+        if not explanation.reading.size:
+            raise UsageError(explanation.reading.trouble, "Nothing of it could be read.")
+        _complain(explanation.reading.trouble)
+    if as_json:
+        emit(to_json(explanation.verdict))
+    else:
+        from bringup.report.page import page
+
+        console = page_console()
+        with console.capture() as captured:
+            console.print(page(explanation, console.width))
+        emit(captured.get())
+    return explanation.verdict.state

@@ -1,0 +1,186 @@
+"""The verdict as JSON, schema version 1: the one place that fixes names, order and types of what programs read.
+
+What is not known is null. Times are ISO 8601: with the zone where the host's is known, without one in a log's own local
+time; where a log prints no year (`--03-02T09:14:29`) or no date (`09:14:29`), neither is made up.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import msgspec
+
+from bringup.core.events import Phase, Role
+from bringup.core.verdict import SCHEMA, Origin, PhaseView, RankView, StateName, Verdict
+from bringup.report.harmless import harmless
+
+_NO_YEAR = 2000
+"""Year that the stamps' reader puts in where a log prints none (core.stamps)."""
+_NO_DATE = 1971
+"""Times before this year come from stamps without a date."""
+
+
+class Rank(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One rank; `progress` 0 to 1 of its phase, `source` the channel that told it, `quiet_s` seconds without work."""
+
+    rank: int
+    node: str | None
+    labels: dict[str, int]
+    pid: int | None
+    gpu: int | None
+    phase: Phase | None
+    role: Role | None
+    progress: float | None
+    source: Origin
+    quiet_s: float | None
+
+
+class Bar(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Last true position of the bar of the current phase."""
+
+    done: int
+    total: int
+
+
+class PhaseSpan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One phase over all ranks; `seconds` until now where it has not ended."""
+
+    phase: Phase
+    role: Role | None
+    started: str | None
+    seconds: float | None
+    ended: bool
+
+
+class Cause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The line that everything else follows from, and what to do."""
+
+    kind: str
+    line: str | None
+    line_number: int | None
+    rank: int | None
+    secondary: bool
+    advice: str
+
+
+class Warning(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Something to look at that is not a failure."""
+
+    kind: str
+    detail: str
+
+
+class Contract(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The verdict, schema version 1."""
+
+    schema: int
+    state: StateName
+    phase: Phase | None
+    role: Role | None
+    summary: str
+    engine: str | None
+    version: str | None
+    attempt: int
+    model: str | None
+    draft_model: str | None
+    port: int | None
+    now: str | None
+    stale_s: float | None
+    ranks_expected: int | None
+    ranks_done: dict[Phase, list[int]]
+    ranks: list[Rank]
+    bar: Bar | None
+    phases: list[PhaseSpan]
+    eta_s: tuple[float, float] | None
+    failed_ranks: list[int]
+    cause: Cause | None
+    warnings: list[Warning]
+    evidence: list[str]
+    accept_len: float | None
+
+
+def contract(verdict: Verdict, utc_offset: float | None = None) -> Contract:
+    """Return the verdict in the shape of its JSON. `utc_offset` (seconds east) is the host's zone where it is known."""
+    return Contract(
+        schema=SCHEMA,
+        state=verdict.state,
+        phase=verdict.phase,
+        role=verdict.role,
+        summary=harmless(verdict.summary),
+        engine=verdict.engine,
+        version=_text(verdict.version),
+        attempt=verdict.attempt,
+        model=_text(verdict.model),
+        draft_model=_text(verdict.draft_model),
+        port=verdict.port,
+        now=moment(verdict.now, utc_offset),
+        stale_s=_rounded(verdict.stale_s),
+        ranks_expected=verdict.ranks_expected,
+        ranks_done={phase: list(ranks) for phase, ranks in verdict.ranks_done},
+        ranks=[_rank(view) for view in verdict.ranks],
+        bar=Bar(*verdict.bar) if verdict.bar is not None else None,
+        phases=[_phase(view, utc_offset) for view in verdict.phases],
+        eta_s=(round(verdict.eta_s[0], 1), round(verdict.eta_s[1], 1)) if verdict.eta_s is not None else None,
+        failed_ranks=list(verdict.failed_ranks),
+        cause=_cause(verdict),
+        warnings=[Warning(advisory.kind, harmless(advisory.detail)) for advisory in verdict.warnings],
+        evidence=[harmless(line) for line in verdict.evidence],
+        accept_len=_rounded(verdict.accept_len),
+    )
+
+
+def to_json(verdict: Verdict, utc_offset: float | None = None) -> str:
+    """Return the verdict as indented JSON with a line end."""
+    return msgspec.json.format(msgspec.json.encode(contract(verdict, utc_offset)), indent=2).decode() + "\n"
+
+
+def moment(at: float | None, utc_offset: float | None) -> str | None:
+    """Return a time in ISO 8601, None where there is none."""
+    if at is None or at <= 0:
+        return None
+    if utc_offset is not None:
+        zone = timezone(timedelta(seconds=round(utc_offset)))
+        return datetime.fromtimestamp(at, zone).isoformat(timespec="milliseconds")
+    when = datetime.fromtimestamp(at, UTC).replace(tzinfo=None)
+    text = when.isoformat(timespec="milliseconds" if when.microsecond >= 500 else "seconds")
+    if when.year < _NO_DATE:
+        return text.partition("T")[2]
+    return text.replace(f"{_NO_YEAR}-", "--", 1) if when.year == _NO_YEAR else text
+
+
+def _rank(view: RankView) -> Rank:
+    return Rank(
+        rank=view.rank,
+        node=_text(view.node),
+        labels=dict(view.labels),
+        pid=view.pid,
+        gpu=view.gpu,
+        phase=view.phase,
+        role=view.role,
+        progress=_rounded(view.progress),
+        source=view.source,
+        quiet_s=_rounded(view.quiet_s),
+    )
+
+
+def _phase(view: PhaseView, utc_offset: float | None) -> PhaseSpan:
+    started = moment(view.started, utc_offset)
+    seconds = round(view.seconds, 3) if started is not None else None
+    return PhaseSpan(view.phase, view.role, started, seconds, view.ended)
+
+
+def _cause(verdict: Verdict) -> Cause | None:
+    cause = verdict.cause
+    if cause is None:
+        return None
+    line, advice = _text(cause.line), harmless(cause.advice)
+    return Cause(cause.kind, line, cause.line_number, cause.rank, cause.secondary, advice)
+
+
+def _text(text: str | None) -> str | None:
+    """Text that came from the log, None where it says nothing."""
+    return harmless(text) if text else None
+
+
+def _rounded(number: float | None) -> float | None:
+    return round(number, 4) if number is not None else None

@@ -1,0 +1,100 @@
+"""A start watched end to end through a real OpenSSH server: real processes, a real log, real signals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from session_watch import watching
+from simulated import launchers, needs_linux, ranks
+from sshd import Sshd
+from waiting import alive, eventually
+
+from bringup.core.verdict import Verdict
+from bringup.demo.host import DemoHost
+from bringup.session.knowledge import Knowledge
+from bringup.session.session import Session
+
+pytestmark = needs_linux
+PATIENCE = 60.0
+
+
+async def reaches(session: Session, holds: Callable[[Verdict], bool]) -> Verdict:
+    """Wait until the verdict is one that is waited for."""
+    await eventually(lambda: holds(session.verdict()), PATIENCE)
+    return session.verdict()
+
+
+async def test_ranks_and_phases_advance_to_ready_and_kill_ends_the_tree(real_sshd: Sshd, knowledge: Knowledge) -> None:
+    async with DemoHost("healthy", speed=8) as demo, watching(demo, real_sshd, knowledge) as session:
+        seen: dict[int, list[float]] = {rank: [] for rank in range(8)}
+        sources: set[str] = set()
+
+        def loading(verdict: Verdict) -> bool:
+            for view in verdict.ranks:
+                if view.phase == "weights" and view.role == "target" and view.progress is not None:
+                    seen[view.rank].append(view.progress)
+                    sources.add(view.source)
+            return verdict.phase in ("kv-cache", "graphs", "warmup", "serving")
+
+        await reaches(session, loading)
+        assert all(min(values) < max(values) for values in seen.values())
+        assert all(values == sorted(values) for values in seen.values())
+        assert {"maps", "log"} <= sources
+
+        ready = await reaches(session, lambda verdict: verdict.state == "ready")
+        assert ready.ranks_expected == 8
+        assert [phase.phase for phase in ready.phases][:3] == ["launch", "distributed", "weights"]
+        assert {phase.role for phase in ready.phases if phase.phase == "weights"} == {"target", "draft"}
+        assert session.state.server is not None
+        assert session.state.server.port == demo.server_port
+        # This machine may have no GPUs: then it is said.
+        assert session.state.gpu.gpus or "nvidia-smi" in dict(session.state.closed)["gpus"]
+        assert any(b"fired up" in line for line in session.take_lines())
+
+        plan = await session.plan()
+        assert {process.pid for process in plan.members} >= set(ranks(demo).values())
+        assert "sglang.launch_server" in plan.command
+        await session.stop(plan)
+        assert not launchers(demo)
+        assert not [pid for pid in ranks(demo).values() if alive(pid)]
+        stopped = await reaches(session, lambda verdict: verdict.state == "stopped")
+        assert stopped.cause is not None
+        assert stopped.cause.kind == "killed"
+
+
+async def test_a_restart_repeats_the_launch_and_is_watched(real_sshd: Sshd, knowledge: Knowledge) -> None:
+    async with DemoHost("healthy", speed=10) as demo, watching(demo, real_sshd, knowledge) as session:
+        await reaches(session, lambda verdict: verdict.state == "ready")
+        first = session.state.server
+        assert first is not None
+        log = demo.home.log
+        before = log.read_bytes()
+        await session.restart(await session.plan())
+        await reaches(session, lambda verdict: verdict.attempt == 2 and verdict.phase == "weights")
+        second = session.state.server
+        assert second is not None
+        assert (second.pid, second.argv, second.cwd) != (first.pid, first.argv, first.cwd)
+        assert (second.argv, second.cwd) == (first.argv, first.cwd)
+        assert log.read_bytes().startswith(before)
+        await reaches(session, lambda verdict: verdict.state == "ready")
+
+
+async def test_a_stopped_rank_is_named(real_sshd: Sshd, knowledge: Knowledge) -> None:
+    async with DemoHost("stall", speed=8) as demo, watching(demo, real_sshd, knowledge) as session:
+        stalled = await reaches(session, lambda verdict: verdict.state == "stalled")
+        assert stalled.phase == "weights"
+        assert [view.rank for view in stalled.ranks if view.trouble == "stopped"] == [3]
+        assert "TP3" in stalled.summary
+
+
+async def test_a_lost_connection_is_said_and_made_again_without_losing_a_byte(
+    real_sshd: Sshd, knowledge: Knowledge
+) -> None:
+    async with DemoHost("healthy", speed=8) as demo, watching(demo, real_sshd, knowledge) as session:
+        await reaches(session, lambda verdict: verdict.phase == "weights")
+        real_sshd.cut()
+        await eventually(lambda: session.state.link.status != "up", PATIENCE)
+        await eventually(lambda: session.state.link.status == "up", PATIENCE)
+        await reaches(session, lambda verdict: verdict.state == "ready")
+        assert session.state.log.size == demo.home.log.stat().st_size
+        assert session.verdict().attempt == 1
