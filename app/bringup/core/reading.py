@@ -253,12 +253,17 @@ class Reader:
         yield from (part.rstrip() for part in parts)
 
     def _heading(self, text: bytes) -> tuple[Dialect | None, Heading | None]:
-        """Return the engine whose header the text begins with."""
+        """Return the engine whose header the text begins with; of several the one that knows the message."""
+        first: tuple[Dialect | None, Heading | None] = (None, None)
         for dialect in self.dialects:
             heading = dialect.headers.read(text)
-            if heading is not None:
+            if heading is None:
+                continue
+            if self.decided or dialect.matcher.find(text, heading.size, labelled=heading.labels != ()):
                 return dialect, heading
-        return None, None
+            if first[0] is None:
+                first = dialect, heading
+        return first
 
     def _has_header(self, text: bytes) -> bool:
         """Tell whether text begins with an engine's header."""
