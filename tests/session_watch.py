@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from simulated import family, title
 from sshd import Sshd
 
 from bringup.demo.host import DemoHost
+from bringup.demo.prctl import adopt_orphans
 from bringup.hosts.base import Host
 from bringup.hosts.ssh import SshHost
 from bringup.session.knowledge import Knowledge
@@ -16,15 +20,24 @@ from bringup.session.target import Target
 
 
 @asynccontextmanager
-async def watching(demo: DemoHost, server: Sshd, knowledge: Knowledge, **narrowed: object) -> AsyncIterator[Session]:
-    """Watch the simulated server through a real sshd, as `bringup watch` would."""
+async def watching(demo: DemoHost, server: Sshd, knowledge: Knowledge) -> AsyncIterator[Session]:
+    """Watch the simulated server through a real sshd, as `bringup watch` would.
+
+    What is launched through that sshd leaves the demo's own tree; this process adopts it, so that the search can be
+    confined to what belongs to the test, and ends it.
+    """
 
     async def connect() -> Host:
         return await SshHost.login("box", options=server.options())
 
-    session = Session(connect, Target(name="box", within=demo.within, **narrowed), knowledge)  # type: ignore[arg-type]
+    adopt_orphans()
+    session = Session(connect, Target(name="box", within=os.getpid()), knowledge)
     await session.open()
     try:
         yield session
     finally:
         await session.close()
+        for pid in family(os.getpid()):
+            if str(demo.home.root) in title(pid):
+                os.kill(pid, signal.SIGKILL)
+        adopt_orphans(adopt=False)

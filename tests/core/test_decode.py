@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import random
 import tracemalloc
 
@@ -101,7 +102,7 @@ def test_events_do_not_depend_on_the_chunks(version: str, seed: int, places: lis
     reader = decoder()
     edges = [0, *sorted(place % len(data) for place in places), len(data)]
     got: list[Event] = []
-    for begin, end in zip(edges, edges[1:], strict=False):
+    for begin, end in itertools.pairwise(edges):
         got += reader.feed(data[begin:end], None)
         reader.peek(None)
     assert meaning(got + reader.close(None)) == decoded(data)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -53,7 +55,7 @@ def test_lines_do_not_depend_on_the_chunks(seed: int, places: list[int]) -> None
     data = sglang_log("0.5.23", tp=2, shards=5, shapes=3, seed=seed)
     folder = LineFolder(ENGINES)
     edges = [0, *sorted(place % len(data) for place in places), len(data)]
-    got = [line for begin, end in zip(edges, edges[1:], strict=False) for line in folder.feed(data[begin:end])]
+    got = [line for begin, end in itertools.pairwise(edges) for line in folder.feed(data[begin:end])]
     assert got + folder.close() == folded(data)
 
 

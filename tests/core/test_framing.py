@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,7 +15,7 @@ PIECES = st.lists(
 
 def cut(data: bytes, places: list[int]) -> list[bytes]:
     edges = [0, *sorted(place % (len(data) + 1) for place in places), len(data)]
-    return [data[begin:end] for begin, end in zip(edges, edges[1:], strict=False)]
+    return [data[begin:end] for begin, end in itertools.pairwise(edges)]
 
 
 @given(PIECES, st.lists(st.integers(0, 400), max_size=8))
@@ -33,7 +35,7 @@ def test_nothing_is_lost(pieces: list[bytes]) -> None:
     data = b"".join(pieces)
     framer = Framer()
     kept = b"".join(framer.split(data)) + framer.tail
-    assert data.removesuffix(b"\r") == kept.removesuffix(b"\r")
+    assert data in (kept, kept + b"\r")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from bringup.core.events import Ending, Fact, Fault
 from bringup.engines import load_engines, load_wrappers
 
 ENGINES, WRAPPERS = load_engines(), load_wrappers()
-FRAMES = '  File "/opt/venv/lib/python3.12/site-packages/sglang/srt/managers/scheduler.py", line 9, in run\n    go()\n    ^^^^\n'
+FRAMES = '  File "/opt/lib/python3.12/site-packages/sglang/srt/scheduler.py", line 9, in run\n    go()\n    ^^^^\n'
 TITLE = "Traceback (most recent call last):\n"
 OOM = (
     "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 512.00 MiB. GPU 3 has a total capacity of 95.00 GiB"
@@ -56,7 +56,7 @@ def test_what_is_chained_to_a_known_error_is_a_consequence() -> None:
 
 
 def test_what_is_chained_to_an_unknown_error_is_not() -> None:
-    error = "ValueError: The checkpoint you are trying to load has type `m` but Transformers does not recognize this architecture."
+    error = "ValueError: The checkpoint has type `m` but Transformers does not recognize this architecture."
     found = faults(TITLE + FRAMES + "KeyError: 'm'" + CHAIN + TITLE + FRAMES + error)
     assert [(fault.kind, fault.secondary) for fault in found] == [("unknown", False), ("config", False)]
 

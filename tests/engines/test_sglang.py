@@ -118,7 +118,8 @@ def test_a_bind_error_vetoes_ready() -> None:
 
 def test_the_rank_that_missed_the_barrier_is_named_by_torch_alone() -> None:
     event = event_of(
-        "[rank0]:[E1129 12:35:01.582798180 ProcessGroupGloo.cpp:68] [Rank 0]: Ranks 2 failed to pass monitoredBarrier in 480000 ms"
+        "[rank0]:[E1129 12:35:01.582798180 ProcessGroupGloo.cpp:68] "
+        "[Rank 0]: Ranks 2 failed to pass monitoredBarrier in 480000 ms"
     )
     assert isinstance(event, Fault)
     assert (event.kind, event.labels) == ("timeout", (("rank", 2),))

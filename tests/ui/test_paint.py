@@ -19,7 +19,7 @@ from bringup.ui.paint.measures import clock, count, gib, short_duration, size
 from bringup.ui.paint.notices import paint_notices
 from bringup.ui.paint.phases import extent, lanes, paint_phases
 from bringup.ui.paint.ranks import RanksLook, columns_for, first_shown, paint_ranks
-from bringup.ui.paint.row import Row, difference, fill, plain, shorten, shorten_front, spread, width_of, wrap, wrapped
+from bringup.ui.paint.row import Row, fill, plain, shorten, shorten_front, spread, width_of, wrap, wrapped
 from bringup.ui.paint.verdict import paint_verdict
 from bringup.ui.picture import Picture
 
@@ -190,20 +190,3 @@ def test_measures() -> None:
     assert (short_duration(9), short_duration(252), short_duration(7500)) == ("9 s", "4:12", "2:05:00")
     assert (gib(143_771), count(1, "line"), count(1234, "line")) == ("140.4", "1 line", "1,234 lines")
     assert clock(0, 3600) == "01:00:00"
-
-
-@given(
-    old=st.lists(st.tuples(st.text("ab漢…█ ", max_size=6), st.sampled_from(["x", "y"])), max_size=5),
-    new=st.lists(st.tuples(st.text("ab漢…█ ", max_size=6), st.sampled_from(["x", "y"])), max_size=5),
-)
-def test_outside_the_difference_nothing_differs(old: list[tuple[str, str]], new: list[tuple[str, str]]) -> None:
-    def cells_of(row: Row) -> list[tuple[str, str]]:
-        return [(letter, ink) for text, ink in row for letter in text for _ in range(width_of(((letter, ink),)))]
-
-    before, after = tuple(old), tuple(new)
-    begin, end = difference(before, after)
-    a, b = cells_of(before), cells_of(after)
-    blank = [(" ", "end")] * abs(len(a) - len(b))
-    a, b = (a + blank, b) if len(a) < len(b) else (a, b + blank)
-    assert a[:begin] == b[:begin]
-    assert a[end:] == b[end:]

@@ -9,6 +9,7 @@ from cyclopts import App
 from cyclopts.exceptions import CycloptsError
 
 from bringup.cli.demo import demo
+from bringup.cli.explain import explain
 from bringup.cli.watch import watch
 from bringup.core.errors import BringupError, UsageError
 
@@ -26,6 +27,7 @@ def build() -> App:
     )
     app.command(watch)
     app.command(demo)
+    app.command(explain)
     return app
 
 

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from bringup.core.errors import UsageError
+from bringup.core.sanitize import clean_text
 
 if TYPE_CHECKING:
+    from bringup.core.verdict import StateName
     from bringup.hosts.logfile import LogFile
     from bringup.report.own_rules import Rules
 
@@ -70,7 +72,7 @@ def _log(file: str) -> AbstractContextManager[LogFile]:
 
 
 def _explain(log: LogFile, rules: Rules, silent: float, *, as_json: bool) -> StateName:
-    from bringup.cli.output import emit, page_console
+    from bringup.cli.output import emit, emit_page
     from bringup.report.contract import to_json
     from bringup.report.explanation import explain as judge
 
@@ -85,8 +87,27 @@ def _explain(log: LogFile, rules: Rules, silent: float, *, as_json: bool) -> Sta
     else:
         from bringup.report.page import page
 
-        console = page_console()
-        with console.capture() as captured:
-            console.print(page(explanation, console.width))
-        emit(captured.get())
+        emit_page(lambda width: page(explanation, width))
     return explanation.verdict.state
+
+
+def _list(rules: Rules, *, as_json: bool) -> int:
+    from bringup.cli.output import emit, emit_page
+    from bringup.report.listing import listing, to_json
+
+    if as_json:
+        emit(to_json(rules))
+    else:
+        emit_page(lambda _: listing(rules))
+    return 0
+
+
+def _warn(rules: Rules) -> None:
+    """Say which of the user's own files are left out."""
+    for file in rules.broken:
+        where = f", line {file.line}" if file.line is not None else ""
+        _complain(f"{file.path}{where}: {file.problem} The file is left out.")
+
+
+def _complain(sentence: str) -> None:
+    print(f"bringup: {clean_text(sentence)}", file=sys.stderr)  # noqa: T201 - this is the edge

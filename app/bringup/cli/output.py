@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import RenderableType
 
 PIPE_WIDTH = 100
 """Columns where nobody says how many there are."""
@@ -25,11 +26,16 @@ def emit(text: str) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def page_console() -> Console:
-    """Return a console for pages: colours as NO_COLOR, FORCE_COLOR and the terminal ask for, COLUMNS respected."""
+def emit_page(page: Callable[[int], RenderableType]) -> None:
+    """Write a page, made for a width in columns: colours as NO_COLOR, FORCE_COLOR and the terminal ask for.
+
+    A terminal has its own width, COLUMNS says another.
+    """
     from rich.console import Console
 
     console = Console(highlight=False, markup=False, emoji=False, soft_wrap=False)
     known = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()
     console.width = min(max(console.width if known else PIPE_WIDTH, _NARROWEST), _WIDEST)
-    return console
+    with console.capture() as captured:
+        console.print(page(console.width))
+    emit("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))

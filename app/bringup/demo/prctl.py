@@ -17,9 +17,9 @@ def die_with_parent(parent: int) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-def adopt_orphans() -> None:
-    """Make this process the new parent of all descendants whose own parent ends."""
-    _prctl(PR_SET_CHILD_SUBREAPER, 1)
+def adopt_orphans(*, adopt: bool = True) -> None:
+    """Make this process the new parent of all descendants whose own parent ends, or not any more."""
+    _prctl(PR_SET_CHILD_SUBREAPER, int(adopt))
 
 
 def _prctl(option: int, value: int) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from bringup.core.errors import UsageError
+from bringup.core.sanitize import clean_text
 
 CHUNK = 256 * 1024
 """Bytes read at once: memory stays flat whatever the size of the log."""
@@ -63,19 +64,20 @@ class LogFile:
 @contextlib.contextmanager
 def open_log(path: Path) -> Iterator[LogFile]:
     """Open the log in a file. Raises UsageError with a sentence where that cannot be done."""
+    name = clean_text(str(path))
     try:
         if stat.S_ISDIR(path.stat().st_mode):
-            raise UsageError(f"{path} is a directory.", "Give the log file in it.")
+            raise UsageError(f"{name} is a directory.", "Give the log file in it.")
         file = path.open("rb")
     except FileNotFoundError as error:
-        raise UsageError(f"There is no file {path}.", "Check the path; `-` reads standard input.") from error
+        raise UsageError(f"There is no file {name}.", "Check the path; `-` reads standard input.") from error
     except PermissionError as error:
-        raise UsageError(f"{path} may not be read by you.", "Ask its owner, or try `sudo cat FILE | ...`.") from error
+        raise UsageError(f"{name} may not be read by you.", "Ask its owner, or try `sudo cat FILE | ...`.") from error
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        raise UsageError(f"{path} cannot be read: {reason}.", "Give a log file.") from error
+        raise UsageError(f"{name} cannot be read: {reason}.", "Give a log file.") from error
     with file:
-        yield read_log(str(path), file)
+        yield read_log(name, file)
 
 
 def read_log(name: str, stream: BinaryIO) -> LogFile:

@@ -43,7 +43,8 @@ function adopt(   p, more) {
 
 function forget(p) {
     delete words[p]; delete member[p]; delete born[p]; delete start[p]; delete last[p]; delete name[p]; delete title[p]
-    delete uid[p]; delete chars[p]; delete bytes[p]; delete wait[p]; delete size[p]; delete sized[p]; delete shown[p]; delete idle[p]
+    delete uid[p]; delete chars[p]; delete bytes[p]; delete wait[p]; delete size[p]; delete sized[p]; delete shown[p]
+    delete idle[p]; delete moved[p]
 }
 
 # Reads all files of the tree; `text`, and what else changes, is of this sample. Idle processes are looked at less closely.
@@ -69,7 +70,12 @@ function read_files(   cmd, p, at, file, rest, f) {
         else if (file[2] == "stat") text[p] = text[p] rest
         else if (file[2] == "wchan") wait[p] = rest
         else if (file[2] == "net" || p == "net") { split(rest, f, " "); listening = listening " " f[10] }
-        else { split(rest, f, " "); if (f[1] == "rchar:") chars[p] = f[2]; else if (f[1] == "Uid:") uid[p] = f[2]; else bytes[p] = f[2] }
+        else {
+            split(rest, f, " ")
+            if (f[1] == "rchar:") chars[p] = f[2]
+            else if (f[1] == "read_bytes:") bytes[p] = f[2]
+            else if (f[1] == "Uid:") uid[p] = f[2]
+        }
     }
     close(cmd)
     for (p in parent) if (p in text && match(text[p], /.*\) /)) { split(substr(text[p], RLENGTH + 1), f, " "); parent[p] = f[2] }
@@ -94,7 +100,7 @@ function tell_processes(   p, f, tail, comm, now_is, same, count) {
         size[p] = f[1] " " f[8] " " f[10] " " f[21]
         count++
         if (last[p] == now_is) { idle[p]; same = same " " p; if (length(same) > 2000) { put("S\t" same); same = "" } }
-        else { delete idle[p]; last[p] = now_is; put("P\t" p " " now_is) }
+        else { delete idle[p]; moved[p]; last[p] = now_is; put("P\t" p " " now_is) }
     }
     if (same != "") put("S\t" same)
     return count
@@ -116,8 +122,9 @@ function read_title(file) {
 # Command lines of processes that are not just passing by: where something hints at a change, else now and then.
 function tell_titles(   cmd, p, line, at) {
     for (p in member) {
-        if ((tick > 1 && born[p] == tick) || (name[p] == title[p] && (p in idle || (tick + p) % 20))) continue
+        if ((tick > 1 && born[p] == tick) || (name[p] == title[p] && (!(p in moved) || (tick + p) % 20))) continue
         title[p] = name[p]
+        delete moved[p]
         cmd = cmd " " p
     }
     if (cmd == "") return
@@ -176,7 +183,7 @@ function file_name(p, path,   at, store, cmd, line, f, place) {
     store = substr(path, 1, RSTART - 1)
     if (!(store in stores)) {
         stores[store]
-        cmd = "cd " quote("/proc/" p "/root" store "/snapshots") " && ls -l */ 2>/dev/null"
+        cmd = "cd " quote("/proc/" p "/root" store "/snapshots") " && ls -l */ /dev/null 2>/dev/null"
         while ((cmd | getline line) > 0) {
             if (line ~ /\/:$/) place = store "/snapshots/" substr(line, 1, length(line) - 1)
             else if (line ~ / -> .*\/blobs\/[0-9a-f]+$/ && split(line, f, " ") >= 11) link[store substr(line, match(line, /\/blobs\/[0-9a-f]+$/))] = place f[9]

@@ -6,11 +6,14 @@ from collections import deque
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from bringup.core.rule import line_text
+from bringup.core.sanitize import clean
+from bringup.report.harmless import harmless
 
 BEFORE, AFTER = 3, 2
 _LONGEST = 64 * 1024
-"""Bytes kept of one line; no more of it is ever shown, so nothing is lost."""
+"""Bytes kept of one line: those of the last bar that was drawn in it are among them."""
+_MASKED, _SHOWN = 4000, 1000
+"""Bytes of a line that are searched for secrets, and letters of it that are shown: no secret is cut by the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,4 +68,4 @@ class Excerpts:
 def _shown(line: bytes) -> str:
     """What a terminal would show of a line in the end: a bar is drawn over and over in the same one."""
     drawn = [part for part in line.split(b"\r") if part.strip()]
-    return line_text(drawn[-1]) if drawn else ""
+    return harmless(clean(drawn[-1][:_MASKED]))[:_SHOWN].rstrip() if drawn else ""

@@ -43,6 +43,8 @@ class Explanation:
     reading: Reading
     silent: float
     """Seconds of silence that were assumed after the last byte."""
+    about: tuple[str, ...] = ()
+    """Evidence about the log itself: how much of it was understood, and the launches before the last one."""
     excerpt: tuple[Quoted, ...] = ()
     """The line of the cause and those around it."""
 
@@ -56,10 +58,11 @@ def explain(log: LogFile, knowledge: Knowledge, silent: float = 0.0) -> Explanat
     reading = reader.reading(log)
     state = reader.state
     verdict = assess(state, reader.last + silent, knowledge.policy)
-    verdict = replace(_said(verdict, state, reading), evidence=(*verdict.evidence, *_about(state, reading)))
+    about = tuple(_about(state, reading))
+    verdict = replace(_said(verdict, state, reading), evidence=(*verdict.evidence, *about))
     number = verdict.cause.line_number if verdict.cause is not None else None
     excerpt = reader.excerpts.around(number) if number is not None else ()
-    return Explanation(verdict, state, reading, silent, excerpt)
+    return Explanation(verdict, state, reading, silent, about, excerpt)
 
 
 class _Reader:
@@ -120,10 +123,7 @@ def _said(verdict: Verdict, state: State, reading: Reading) -> Verdict:
         return replace(verdict, summary="The log is empty: nothing was started, or nothing was written to it.")
     if state.attempt.faults or state.log.unknown == 0:
         return verdict
-    summary = (
-        "This log is in no format that bringup knows, or no server was started in it: "
-        f"{_understood(reading)}."
-    )
+    summary = f"This log is in no format that bringup knows, or no server was started in it: {understood(reading)}."
     return replace(verdict, state="unknown", summary=summary)
 
 
@@ -133,12 +133,13 @@ def _about(state: State, reading: Reading) -> Iterable[str]:
         if past.kind is not None:
             yield f"attempt {past.number} failed ({past.kind}), log line {past.line}: {past.text[:200]}"
     if reading.unknown:
-        yield f"log: {_understood(reading)}"
+        yield f"log: {understood(reading)}"
     if reading.trouble:
         yield f"log: {reading.trouble}"
 
 
-def _understood(reading: Reading) -> str:
+def understood(reading: Reading) -> str:
+    """Return how much of a log was understood, in words."""
     lines = f"{reading.lines:,} line{'' if reading.lines == 1 else 's'}"
     if reading.unknown >= reading.lines:
         return f"none of its {lines} was understood"

@@ -34,8 +34,10 @@ class OwnFile:
     """One of the user's files."""
 
     path: Path
-    adds: str
+    adds: str = ""
     """What it adds, in words; empty where it is broken."""
+    extends: str | None = None
+    """Name of the engine that it adds to or is; None for wrappers."""
     problem: str = ""
     line: int | None = None
     """Where the problem stands; None where no line can be named."""
@@ -50,6 +52,8 @@ class Rules:
     folder: Path
     """Where the user's own files are looked for."""
     files: tuple[OwnFile, ...]
+    shipped: tuple[str, ...]
+    """Names of the engines that come with bringup."""
 
     @property
     def knowledge(self) -> Knowledge:
@@ -83,8 +87,11 @@ def load_rules(folder: Path | None = None) -> Rules:
     for problem in problems:
         name = next((path.name for path in good if problem.what.startswith(path.name)), "")
         if name:
-            files[name] = _broken(folder / name, str(problem).removeprefix(f"{name}: "), _line_of(folder / name, problem))
-    return Rules(engines, wrappers, folder, tuple(files.values()))
+            files[name] = _broken(
+                folder / name, str(problem).removeprefix(f"{name}: "), _line_of(folder / name, problem)
+            )
+    shipped = tuple(engine.name for engine in load_engines()) if good else tuple(engine.name for engine in engines)
+    return Rules(engines, wrappers, folder, tuple(files.values()), shipped)
 
 
 def _found(folder: Path) -> list[Path]:
@@ -111,11 +118,11 @@ def _look(path: Path) -> OwnFile:
         place = _PLACE.search(str(error))
         line = _line_of_table(text, place[1], int(place[2] or 0)) if place else None
         return _broken(path, f"{str(error).replace(' - at `$.', ' in `').replace('`$`', 'the file')}.", line)
-    return OwnFile(path, _adds(shape))
+    return OwnFile(path, _adds(shape), shape.name if isinstance(shape, EngineShape) else None)
 
 
 def _broken(path: Path, problem: str, line: int | None) -> OwnFile:
-    return OwnFile(path, "", problem, line)
+    return OwnFile(path, problem=problem, line=line)
 
 
 def _adds(shape: EngineShape | WrappersShape) -> str:

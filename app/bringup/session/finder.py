@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 from bringup.core.events import LogTarget, Searching, Server, ServerFound
 from bringup.hosts.base import Host
@@ -31,6 +32,12 @@ class Finder:
     def pick(self, server: Server) -> None:
         """Watch this server from now on."""
         self._picked = identity(server)
+        self._nudge.set()
+
+    def expect(self, pid: int) -> None:
+        """Look for a server that was just launched, also where the search was narrowed down to the one before it."""
+        if self._target.pid is not None:
+            self._target = replace(self._target, pid=pid)
         self._nudge.set()
 
     def look(self) -> None:

@@ -114,8 +114,8 @@ class Session:
 
     async def restart(self, plan: StopPlan) -> None:
         """Stop the server and launch it again."""
-        await self._actions.restart(self._reach(), plan)
-        self._finder.look()
+        started = await self._actions.restart(self._reach(), plan)
+        self._finder.expect(started.pid)
 
     def choose(self, server: Server) -> None:
         """Watch another server."""

@@ -7,7 +7,7 @@ from bringup.core.words import duration
 from bringup.ui.paint.gpus import foreign
 from bringup.ui.paint.measures import count, gib, size
 from bringup.ui.paint.phases import phase_name
-from bringup.ui.paint.row import Row, Span, shorten, wrapped
+from bringup.ui.paint.row import Row, Span, clip, shorten, wrapped
 from bringup.ui.paint.verdict import SIGNS, details, time_left
 from bringup.ui.picture import Picture
 
@@ -34,7 +34,7 @@ def paint_evidence(picture: Picture, width: int) -> list[Row]:
     rows += [(), (("Phases", "title"),), *_phases(picture)]
     if picture.state.earlier:
         rows += [(), (("Earlier launches in this log", "title"),), *_earlier(picture)]
-    return rows
+    return [clip(row, width) for row in rows]
 
 
 def channels(picture: Picture) -> list[tuple[str, str, str]]:

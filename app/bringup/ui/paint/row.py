@@ -90,25 +90,6 @@ def wrapped(text: str, width: int, most: int) -> list[str]:
     return [*lines[: most - 1], shorten(f"{lines[most - 1]} {_CUT}", width)]
 
 
-def difference(old: Row, new: Row) -> tuple[int, int]:
-    """Return the cells (first, one after the last) in which two rows of the same width may differ."""
-    before, after = _letters(old), _letters(new)
-    if before == after:
-        return 0, 0
-    first = next(
-        (n for n, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), min(len(before), len(after))
-    )
-    last = next((n for n, (a, b) in enumerate(zip(before[::-1], after[::-1], strict=False)) if a != b), 0)
-    begin = sum(cell_len(letter) for letter, _ in after[:first])
-    width = max(width_of(old), width_of(new))
-    tail = sum(cell_len(letter) for letter, _ in after[len(after) - last :]) if width_of(old) == width_of(new) else 0
-    return begin, max(begin, width - tail)
-
-
-def _letters(row: Row) -> list[Span]:
-    return [(letter, ink) for text, ink in row for letter in text]
-
-
 def joined(spans: Iterable[Span], between: str = " · ", ink: str = "faint") -> Row:
     """Return the spans that are not empty with a mark between them."""
     row: list[Span] = []

@@ -12,7 +12,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from bringup.core.sanitize import clean_text
-from bringup.ui.paint.row import Row, difference
+from bringup.ui.paint.row import Row
 from bringup.ui.theme import styles
 
 _FADE = Style(dim=True)
@@ -49,10 +49,9 @@ class Painted(Widget):
             self.faded = faded
             self.refresh()
             return
-        changed = [(y, difference(old[y], row)) for y, row in enumerate(rows) if row != old[y]]
-        regions = [Region(begin, y, end - begin, 1) for y, (begin, end) in changed if end > begin]
-        if regions:
-            self.refresh(*regions)
+        changed = [Region(0, y, self.size.width, 1) for y, row in enumerate(rows) if row != old[y]]
+        if changed:
+            self.refresh(*changed)
 
     def render_line(self, y: int) -> Strip:
         """Return one line of the widget."""

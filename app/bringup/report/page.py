@@ -1,0 +1,151 @@
+"""The page that `explain` prints: the verdict first, then why, when, who, and what to do. One gutter, no boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from bringup.core.verdict import Verdict
+from bringup.core.words import duration, left
+from bringup.report.crew import crew
+from bringup.report.explanation import Explanation, Reading, understood
+from bringup.report.failure import cause_rows, earlier_rows
+from bringup.report.harmless import harmless
+from bringup.report.signs import SIGNS
+from bringup.report.timeline import timeline
+
+GUTTER = 12
+"""Columns before the text: the longest state with its sign is `▲ DEGRADED`."""
+_MOST_WARNINGS = 12
+_UNITS = ("B", "KiB", "MiB", "GiB")
+
+Row = tuple[str | Text, RenderableType]
+
+
+def page(explanation: Explanation, width: int) -> RenderableType:
+    """Return the page for a terminal or a pipe of `width` columns."""
+    room = width - GUTTER
+    sections: list[list[Row]] = [
+        [(_state(explanation.verdict), _sentence(explanation))],
+        [("log", _log(explanation.reading, explanation.silent))],
+        [*cause_rows(explanation, room)],
+        [*_rows("phases", timeline(explanation, room))],
+        [*_rows("ranks", crew(explanation.verdict, explanation.state.attempt))],
+        [*_warnings(explanation.verdict)],
+        [*_evidence(explanation)],
+        [*earlier_rows(explanation.state)],
+    ]
+    shown = [_section(rows) for rows in sections if rows]
+    return Group(*[part for section in shown for part in (section, Text())][:-1])
+
+
+def _section(rows: list[Row]) -> RenderableType:
+    grid = Table.grid(expand=True)
+    grid.add_column(width=GUTTER, no_wrap=True)
+    grid.add_column(ratio=1, overflow="fold")
+    for label, content in rows:
+        grid.add_row(Text(label, "dim") if isinstance(label, str) else label, content)
+    return grid
+
+
+def _rows(label: str, contents: list[Text]) -> Iterator[Row]:
+    """Put a label before the first of several rows."""
+    for index, content in enumerate(contents):
+        yield ("" if index else label), content
+
+
+def _state(verdict: Verdict) -> Text:
+    sign, style = SIGNS[verdict.state]
+    return Text(f"{sign} {verdict.state.upper()}", style)
+
+
+def _sentence(explanation: Explanation) -> RenderableType:
+    """The verdict in one sentence, and below it what is known of the server."""
+    verdict = explanation.verdict
+    lines = [Text(harmless(verdict.summary), "bold")]
+    if verdict.eta_s is not None:
+        basis = verdict.eta_basis
+        told = basis if basis.startswith(("from", "by")) else f"from {basis}"
+        lines.append(Text(f"Time left: {left(*verdict.eta_s)}{f', {harmless(told)}' if basis else ''}."))
+    identity = " · ".join(_identity(verdict))
+    if identity:
+        lines.append(Text(identity, "dim"))
+    return Group(*lines)
+
+
+def _identity(verdict: Verdict) -> Iterator[str]:
+    if verdict.engine is not None:
+        yield harmless(f"{verdict.engine} {verdict.version or ''}".strip())
+    if verdict.model:
+        yield harmless(verdict.model)
+    if verdict.draft_model:
+        yield f"draft {harmless(verdict.draft_model)}"
+    if verdict.ranks_expected:
+        yield f"{verdict.ranks_expected} rank{'' if verdict.ranks_expected == 1 else 's'}"
+    if verdict.port is not None:
+        yield f"port {verdict.port}"
+    if verdict.accept_len is not None:
+        yield f"accept length {verdict.accept_len:.2f}"
+    if verdict.attempt > 1:
+        yield f"attempt {verdict.attempt} in this log"
+
+
+def _log(reading: Reading, silent: float) -> RenderableType:
+    """What was read, and how much of it was understood."""
+    head = (
+        f"{harmless(reading.name)} · {reading.lines:,} line{'' if reading.lines == 1 else 's'} · {_size(reading.size)}"
+    )
+    rows = [Text(head)]
+    if reading.began is not None and reading.ended is not None:
+        rows.append(Text(span(reading, silent), "dim"))
+    elif reading.size:
+        rows.append(Text("its lines carry no time, so no duration can be told", "dim"))
+    if reading.unknown:
+        style = "yellow" if reading.unknown > reading.lines / 2 else "dim"
+        rows.append(Text(understood(reading), style))
+    if reading.trouble:
+        rows.append(Text(harmless(reading.trouble), "yellow"))
+    return Group(*rows)
+
+
+def span(reading: Reading, silent: float) -> str:
+    """Return from when to when the log goes, in its own time."""
+    from bringup.report.contract import moment
+
+    began, ended = moment(reading.began, None) or "", moment(reading.ended, None) or ""
+    first = began.replace("T", " ").removeprefix("--")
+    last = ended.replace("T", " ").removeprefix("--")
+    if "T" in ended and began.partition("T")[0] == ended.partition("T")[0]:
+        last = ended.partition("T")[2]
+    took = duration((reading.ended or 0.0) - (reading.began or 0.0))
+    after = f", then {duration(silent)} of silence" if silent else ""
+    return f"{first} to {last} in its own time, {took}{after}"
+
+
+def _size(octets: int) -> str:
+    value = float(octets)
+    for unit in _UNITS:
+        if value < 1024 or unit == _UNITS[-1]:
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1024
+    raise AssertionError("the last unit has no end")
+
+
+def _warnings(verdict: Verdict) -> Iterator[Row]:
+    shown = verdict.warnings[:_MOST_WARNINGS]
+    for index, advisory in enumerate(shown):
+        text = Text.assemble(("! ", "bold yellow"), (advisory.kind, "bold"), f"  {harmless(advisory.detail)}")
+        yield ("" if index else "warnings"), text
+    if len(verdict.warnings) > len(shown):
+        yield "", Text(f"and {len(verdict.warnings) - len(shown)} more", "dim")
+
+
+def _evidence(explanation: Explanation) -> Iterator[Row]:
+    """What the verdict rests on, without what stands elsewhere on the page."""
+    verdict, elsewhere = explanation.verdict, set(explanation.about)
+    shown = [line for line in verdict.evidence if line not in elsewhere and not line.startswith("log line ")]
+    for index, line in enumerate(shown):
+        yield ("" if index else "evidence"), Text(harmless(line), "dim")
