@@ -7,6 +7,7 @@ A real sshd on loopback serves a log that a writer grows; the console watches it
 
 from __future__ import annotations
 
+import getpass
 import statistics
 import sys
 import tempfile
@@ -28,20 +29,32 @@ LINE = (
 )
 
 
+# `bringup watch HOST --log FILE --port 9` with the login of the test's own server instead of the user's configuration.
+# Nothing is found to listen on the port: only the log is followed.
+CONSOLE = """
+from pathlib import Path
+from bringup.cli.console import run_console
+from bringup.hosts.ssh_config import SshOptions
+from bringup.session.target import Target
+options = SshOptions("127.0.0.1", {port}, {user!r}, (Path({key!r}),), {known!r})
+run_console("bench", Target(name="bench", log={log!r}, port=9), options=options)
+"""
+
+
 @contextmanager
 def watched(folder: Path) -> Iterator[tuple[Terminal, Path]]:
     """Run the console on a log behind a real sshd; the context ends both."""
     with start_sshd(folder / "sshd", SFTP) as server:
-        home = folder / "home"
-        (home / ".ssh").mkdir(parents=True, mode=0o700)
-        known = home / ".ssh" / "known_hosts"
-        known.write_text(server.known_line)
-        (home / ".ssh" / "config").write_text(server.block("bench", known))
         log = folder / "server.log"
         log.write_text(LINE.format(second=0, token=1))
-        # Nothing is found to listen on this port: only the log is followed.
-        argv = [sys.executable, "-m", "bringup", "watch", "bench", "--log", str(log), "--port", "9"]
-        with Terminal(argv, env={"HOME": str(home)}) as terminal:
+        program = CONSOLE.format(
+            port=server.port,
+            user=getpass.getuser(),
+            key=str(server.client_key),
+            known=server.known_line.encode(),
+            log=str(log),
+        )
+        with Terminal([sys.executable, "-c", program]) as terminal:
             terminal.wait_for(b"Decode batch")
             yield terminal, log
 

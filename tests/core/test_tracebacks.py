@@ -20,8 +20,19 @@ def hit(rank: int, error: str) -> str:
 
 
 def read(text: str) -> list[object]:
-    decoder = Decoder(ENGINES, WRAPPERS)
-    return [*decoder.feed(text.encode(), None), *decoder.close(None)]
+    """Read a text as the log of a server that has just begun, and of one that has run: the same faults come out."""
+    fresh = Decoder(ENGINES, WRAPPERS)
+    events = [*fresh.feed(text.encode(), None), *fresh.close(None)]
+    settled = Decoder(ENGINES, WRAPPERS)
+    for rank in range(5):
+        settled.feed(f"[2026-03-02 09:14:29 TP{rank}] Load weight begin. avail mem=1 GB\n".encode(), None)
+    settled.feed(b"[2026-03-02 09:14:29] Load weight begin. avail mem=1 GB\n", None)
+    later = [*settled.feed(text.encode(), None), *settled.close(None)]
+    seen = [
+        [(e.kind, e.text, e.labels, e.secondary) for e in found if isinstance(e, Fault)] for found in (events, later)
+    ]
+    assert seen[0] == seen[1]
+    return events
 
 
 def faults(text: str) -> list[Fault]:

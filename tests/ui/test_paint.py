@@ -150,6 +150,14 @@ def test_the_log_always_has_room(width: int, height: int, ranks: int, panel: str
     assert (width, height) >= SMALLEST
     if ranks and panel != "gpus":
         assert made.ranks >= 2
+        assert panel == "phases" or ranks > 8 or (made.ranks - 1) * made.rank_columns >= ranks, (
+            "eight ranks are always seen, all of them"
+        )
+
+
+def test_a_late_rank_out_of_sight_is_counted() -> None:
+    rows = [plain(row) for row in paint_ranks(picture_of("sixteen"), 80, RanksLook(rows=8))]
+    assert rows[-1] == " … 9 more ranks below, 1 of them behind or in trouble"
 
 
 def test_many_ranks_take_columns_and_scroll() -> None:

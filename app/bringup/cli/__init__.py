@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from importlib.metadata import version
 
 from cyclopts import App
 from cyclopts.exceptions import CycloptsError
@@ -22,13 +21,20 @@ def build() -> App:
     app = App(
         name="bringup",
         help="Watch a multi-GPU LLM server start on another machine, one honest bar per rank.",
-        version=lambda: f"bringup {version('bringup')}",
+        version=_version,
         result_action="return_value",
     )
     app.command(watch)
     app.command(demo)
     app.command(explain)
     return app
+
+
+def _version() -> str:
+    # Reading the installed metadata costs 20 ms: only who asks for the version pays.
+    from importlib.metadata import version
+
+    return f"bringup {version('bringup')}"
 
 
 def run(argv: list[str]) -> int:

@@ -60,20 +60,23 @@ class Opener:
 
     async def open(self, operator: Operator) -> Console:
         """Connect and return the session; raises BringupError when there is no way in."""
-        # Loaded here, after the first frame.
+        operator.say(f"Connecting to {self._target.name}.")
+        # In a thread: loading the rules takes 100 ms, in which the screen should be drawn and keys answered.
+        session = await asyncio.to_thread(self._prepare, operator)
+        await session.open()
+        self._session = session
+        self._watch = asyncio.create_task(self._guard(session, operator), name="guard")
+        return session
+
+    def _prepare(self, operator: Operator) -> Session:
         from bringup.cli.connect import way_to
         from bringup.engines import load_engines, load_wrappers
         from bringup.engines.patience import load_policy
         from bringup.session.knowledge import Knowledge
         from bringup.session.session import Session
 
-        operator.say(f"Connecting to {self._target.name}.")
         knowledge = Knowledge(load_engines(), load_wrappers(), load_policy())
-        session = Session(way_to(self._host, operator, self._options), self._target, knowledge)
-        await session.open()
-        self._session = session
-        self._watch = asyncio.create_task(self._guard(session, operator), name="guard")
-        return session
+        return Session(way_to(self._host, operator, self._options), self._target, knowledge)
 
     async def close(self) -> None:
         """End the connection; the server is not touched."""

@@ -22,7 +22,7 @@ _LONGEST_SILENCE = 1e8
 
 
 def explain(
-    file: str = "",
+    file: Annotated[str, Parameter(allow_leading_hyphen=True)] = "",
     /,
     *,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
@@ -64,6 +64,8 @@ def explain(
 def _log(file: str) -> AbstractContextManager[LogFile]:
     from bringup.hosts.logfile import open_log, read_log
 
+    if file.startswith("-") and file != STDIN:
+        raise UsageError(f"Unknown option: {file}.", "`bringup explain --help` lists them; write a file as ./-name.")
     if file not in ("", STDIN):
         return open_log(Path(file))
     if sys.stdin is None or (not file and sys.stdin.isatty()):
@@ -80,7 +82,7 @@ def _explain(log: LogFile, rules: Rules, silent: float, *, as_json: bool) -> Sta
     explanation = judge(log, rules.knowledge, silent)
     if explanation.reading.trouble:
         if not explanation.reading.size:
-            raise UsageError(explanation.reading.trouble, "Nothing of it could be read.")
+            raise UsageError(log.trouble, "Nothing of it could be read.")
         _complain(explanation.reading.trouble)
     if as_json:
         emit(to_json(explanation.verdict))

@@ -53,7 +53,8 @@ def lines_read(state: State, event: LinesRead) -> State:
         size=state.log.size + event.size,
         lines=state.log.lines + event.lines,
         unknown=state.log.unknown + event.unknown,
-        grew_at=event.at if event.size else state.log.grew_at,
+        # Bytes that were there before and carry no time of their own do not tell when they came.
+        grew_at=event.at if event.size and event.at > 0 else state.log.grew_at,
     )
     attempt = state.attempt
     for labels in event.heard:

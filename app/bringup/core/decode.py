@@ -123,6 +123,7 @@ class Decoder:
                 if found is None or (rule.speaks and rule.name not in reader.spent):
                     reader.go_to(line, last)
                     reader.message(record, end, found, reader.voice, dialect)
+                    last = None
             if piece[-1] == newline:
                 line, aside = line + 1, False
                 reader.origin = ""

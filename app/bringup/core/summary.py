@@ -37,7 +37,7 @@ def summarise(judged: Judged) -> str:
     match judged.name:
         case "waiting":
             seeks = judged.state.seeks
-            return f"Waiting for a server: {seeks}." if seeks else "Waiting: no server was started yet."
+            return f"No server yet. {seeks}" if seeks else "Waiting: no server was started yet."
         case "failed" | "stopped":
             return _ended(judged)
         case "ready":

@@ -43,15 +43,15 @@ class LogFile:
         self.trouble = ""
         """Why reading ended before the end of the log, as a sentence; empty while all is well."""
         self._source = source
-        self._damages = damages
+        self._damages: tuple[type[Exception], ...] = (EOFError, *damages)
 
     def chunks(self) -> Iterator[bytes]:
         """Yield the bytes of the log; an archive that is damaged yields what comes before the damage."""
         while True:
             try:
                 chunk = self._source.read1(CHUNK)
-            except (EOFError, *self._damages) as error:
-                self.trouble = f"{self.name} is damaged or incomplete ({error}); only what comes before was read."
+            except self._damages as error:
+                self.trouble = f"{self.name} is damaged or incomplete ({error})."
                 return
             except OSError as error:
                 self.trouble = f"Reading {self.name} broke off: {error.strerror or error}."

@@ -15,21 +15,24 @@ function quote(text) {
     return "'" text "'"
 }
 
-# Who is there: the numbers of all processes, and every 60th time their parents, so that a number used again is noticed.
-function list(all,   cmd, line, got, id, n, i) {
-    cmd = "cd /proc; " (tick > 1 ? "sleep " every " || exit; " : "")
-    if (all) cmd = cmd "read -r up _ <uptime; echo K $(date +%s.%N) $up; "
-    cmd = cmd (all ? "exec grep -H ')' [0-9]*/stat" : "echo L [0-9]*") " 2>/dev/null"
-    split("", parent); split("", now)
-    for (got = 0; (cmd | getline line) > 0; got++) {
-        n = split(line, id, /[ \/]/)
-        if (id[1] == "K") put("K\t" id[2] "\t" id[3])
-        else if (id[1] == "L") for (i = 2; i <= n; i++) { now[id[i]]; if (!(id[i] in member || id[i] in other)) parent[id[i]] = "" }
-        else if (match(line, /.*\) /)) { split(substr(line, RLENGTH + 1), field, " "); now[id[1]]; parent[id[1]] = field[2] }
+# The fields of a line of /proc/PID/stat after the name, which may hold anything; sets `name_end`.
+function after_name(text,   n) {
+    for (name_end = 0; (n = index(substr(text, name_end + 1), ")")) > 0; ) name_end += n
+    return substr(text, name_end + 2)
+}
+
+# The parents of all processes: at first, and once a minute so that a number used again is noticed.
+function scan(   cmd, line, id, f, p) {
+    cmd = "cd /proc; read -r up _ <uptime; echo K $(date +%s.%N) $up; exec grep -H ')' [0-9]*/stat 2>/dev/null"
+    split("", parent); split("", other)
+    while ((cmd | getline line) > 0) {
+        split(line, id, /[ \/]/)
+        if (id[1] == "K") { put("K\t" id[2] "\t" id[3]); continue }
+        split(after_name(line), f, " ")
+        parent[id[1]] = f[2]
     }
     close(cmd)
-    if (!got) exit
-    for (i in other) if (all || !(i in now)) delete other[i]
+    adopt()
 }
 
 # Those whose parent belongs to the tree belong to it; the others are remembered as strangers.
@@ -38,72 +41,110 @@ function adopt(   p, more) {
         more = 0
         for (p in parent) if (!(p in member) && parent[p] in member) { member[p]; born[p] = tick; more = 1 }
     }
-    for (p in parent) if (parent[p] != "" && !(p in member)) other[p]
+    for (p in parent) if (!(p in member)) other[p]
+    split("", parent)
+}
+
+# The list of all processes: those not seen before are asked for their parent with the next sample.
+function take_list(line,   pids, n, i, now) {
+    n = split(line, pids, " ")
+    for (i = 2; i <= n; i++) { now[pids[i]]; if (!(pids[i] in member || pids[i] in other)) parent[pids[i]] = "" }
+    for (i in other) if (!(i in now)) delete other[i]
+    list_every = 1 + int(n / 1000)
 }
 
 function forget(p) {
     delete words[p]; delete member[p]; delete born[p]; delete start[p]; delete last[p]; delete name[p]; delete title[p]
     delete uid[p]; delete chars[p]; delete bytes[p]; delete wait[p]; delete size[p]; delete sized[p]; delete shown[p]
-    delete idle[p]; delete moved[p]
+    delete idle[p]; delete moved[p]; delete raw[p]
 }
 
-# Reads all files of the tree; `text`, and what else changes, is of this sample. Idle processes are looked at less closely.
-function read_files(   cmd, p, at, file, rest, f) {
-    cmd = "cd /proc; exec grep -H -e ') ' -e '^rchar' -e '^read_bytes' -e '^Uid' -e '^[^: ]*$' -e '^[0-9.]* [0-9.]*$'"
+# Waits, then reads all files of the tree with one grep. Idle processes are looked at less closely, and maps only where
+# memory changed and not sooner than leaves the reading of maps at a hundredth of the time: it costs the kernel much.
+function sample(   cmd, p, at, rest, file, lists) {
+    lists = tick % list_every == 0
+    cmd = "cd /proc; " (tick > 1 ? "sleep " every " || exit; " : "") (lists ? "echo L [0-9]*; " : "") "exec grep -H -E"
+    cmd = cmd " -e '\\) |^rchar|^read_bytes|^Uid|^[^: ]*$|^[0-9.]+ [0-9.]+$|\\[(stack|heap|vdso)'"
+    cmd = cmd " -e '/.*\\.(safetensors|bin|pt|pth|gguf)( \\(deleted\\))?$|/blobs/[0-9a-f]{40,}$'"
     if (asks_port) cmd = cmd " -e ':" port " 0*:0000 0A '"
     cmd = cmd " uptime"
+    split("", text); split("", asked); split("", seen)
     for (p in member) {
         cmd = cmd " " p "/stat"
-        if (!(p in idle) || (tick + p) % 8 == 0) cmd = cmd " " p "/io " p "/wchan"
+        if (!(p in idle) || (tick + p) % 8 == 0) { cmd = cmd " " p "/io " p "/wchan"; asked[p] }
         if (!(p in uid)) cmd = cmd " " p "/status"
     }
-    for (p in parent) if (!(p in member)) cmd = cmd " " p "/stat " p "/io " p "/wchan " p "/status"
+    for (p in parent) cmd = cmd " " p "/stat " p "/io " p "/wchan " p "/status"
     if (asks_port) cmd = cmd (root in member ? " " root "/net/tcp " root "/net/tcp6" : " net/tcp net/tcp6")
-    cmd = cmd " 2>/dev/null"
-    split("", text); listening = ""
+    if (up + 0 >= maps_at) for (p in member) if (!(p in shown) || size[p] != sized[p]) want_maps(p)
+    cmd = cmd maps " uptime 2>/dev/null"
+    listening = ""; first = ""
     while ((cmd | getline line) > 0) {
         at = index(line, ":")
+        if (!at) { take_list(line); continue }
         rest = substr(line, at + 1)
         split(substr(line, 1, at - 1), file, "/")
-        p = file[1]
-        if (p == "uptime") { split(rest, f, " "); up = f[1] }
-        else if (file[2] == "stat") text[p] = text[p] rest
-        else if (file[2] == "wchan") wait[p] = rest
-        else if (file[2] == "net" || p == "net") { split(rest, f, " "); listening = listening " " f[10] }
-        else {
-            split(rest, f, " ")
-            if (f[1] == "rchar:") chars[p] = f[2]
-            else if (f[1] == "read_bytes:") bytes[p] = f[2]
-            else if (f[1] == "Uid:") uid[p] = f[2]
-        }
+        take_line(file[1], file[2], rest)
     }
     close(cmd)
-    for (p in parent) if (p in text && match(text[p], /.*\) /)) { split(substr(text[p], RLENGTH + 1), f, " "); parent[p] = f[2] }
+    if (first == "") exit
+    if (maps != "") { cost = 0.7 * cost + 0.3 * (last_up - first); maps_at = first + (cost > 0.1 ? 10 : 100 * cost) }
+    up = first; maps = ""
+}
+
+function want_maps(p) {
+    if (tick > 1 && born[p] >= tick - 1) return
+    maps = maps " " p "/maps"; seen[p] = "!"; sized[p] = size[p]
+}
+
+function take_line(p, file, rest,   f, at) {
+    if (file == "stat") { text[p] = text[p] rest; return }
+    if (file == "wchan") { wait[p] = rest; return }
+    if (file == "maps") {
+        if (seen[p] == "!") seen[p] = ""
+        at = index(rest, "/")
+        if (at && (rest = "\n" substr(rest, at)) != substr(seen[p], length(seen[p]) - length(rest) + 1)) seen[p] = seen[p] rest
+        return
+    }
+    split(rest, f, " ")
+    if (p == "uptime") { last_up = f[1]; if (first == "") first = f[1] }
+    else if (f[1] == "rchar:") chars[p] = f[2]
+    else if (f[1] == "read_bytes:") bytes[p] = f[2]
+    else if (f[1] == "Uid:") uid[p] = f[2]
+    else if (f[5] ~ /:/) listening = listening " " f[10]
 }
 
 # One row for each process that changed, and one for those that did not.
 function tell_processes(   p, f, tail, comm, now_is, same, count) {
     put("B\t" up)
-    count = 0
     for (p in member) {
-        if (!match(text[p], /.*\) /)) { forget(p); continue }
-        tail = substr(text[p], RLENGTH + 1)
+        if (!(p in text)) { forget(p); continue }
+        count++
+        if (text[p] == raw[p] && !(p in asked)) { same = say_same(same " " p, 2000); continue }
+        raw[p] = text[p]
+        tail = after_name(text[p])
         split(tail, f, " ")
-        if (p in start && start[p] != f[20]) { forget(p); continue }
+        if (p in start && start[p] != f[20]) { forget(p); count--; continue }
         start[p] = f[20]
-        comm = clean(substr(text[p], index(text[p], "(") + 1, RLENGTH - 2 - index(text[p], "(")))
+        comm = clean(substr(text[p], index(text[p], "(") + 1, name_end - 1 - index(text[p], "(")))
         tell_user(p)
         now_is = f[1] " " f[2] " " f[3] " " f[4] " " f[8] " " f[10] " " f[12] " " f[13] " " f[18] " " f[20] " " f[22]
         now_is = now_is "\t" chars[p] "\t" bytes[p] "\t" uid[p] "\t" clean(wait[p]) "\t" comm
         # The name and the place of the arguments change with what exec and setproctitle do to the command line.
         name[p] = comm " " f[46]
         size[p] = f[1] " " f[8] " " f[10] " " f[21]
-        count++
-        if (last[p] == now_is) { idle[p]; same = same " " p; if (length(same) > 2000) { put("S\t" same); same = "" } }
-        else { delete idle[p]; moved[p]; last[p] = now_is; put("P\t" p " " now_is) }
+        if (last[p] == now_is) { idle[p]; same = say_same(same " " p, 2000); continue }
+        delete idle[p]; moved[p]; last[p] = now_is
+        put("P\t" p " " now_is)
     }
-    if (same != "") put("S\t" same)
-    return count
+    say_same(same, 0)
+    return count + 0
+}
+
+function say_same(pids, room) {
+    if (length(pids) <= room) return pids
+    put("S\t" pids)
+    return ""
 }
 
 function tell_user(p,   cmd, line, f) {
@@ -122,7 +163,7 @@ function read_title(file) {
 # Command lines of processes that are not just passing by: where something hints at a change, else now and then.
 function tell_titles(   cmd, p, line, at) {
     for (p in member) {
-        if ((tick > 1 && born[p] == tick) || (name[p] == title[p] && (!(p in moved) || (tick + p) % 20))) continue
+        if ((tick > 1 && born[p] == tick) || (name[p] == title[p] && (!(p in moved) || (tick + p) % 30))) continue
         title[p] = name[p]
         delete moved[p]
         cmd = cmd " " p
@@ -140,40 +181,21 @@ function tell_titles(   cmd, p, line, at) {
     close(cmd)
 }
 
-# Checkpoint files in the maps. Reading them costs the kernel and holds up page faults: only where memory changed since, and
-# not sooner than leaves it at a hundredth of the time.
-function tell_maps(   cmd, p, line, at, file, path, from, to, seen) {
-    if (up + 0 < maps_at) return
-    for (p in member) if (size[p] != sized[p] && born[p] < tick + (tick == 1)) { sized[p] = size[p]; cmd = cmd " " p "/maps"; seen[p] = "!" }
-    if (cmd == "") return
-    cmd = "cd /proc; read -r a _ <uptime; grep -H -E '\\[(stack|heap|vdso)|/.*\\.(safetensors|bin|pt|pth|gguf)( \\(deleted\\))?$|/blobs/[0-9a-f]{40,}$'" \
-        cmd " 2>/dev/null; read -r b _ <uptime; echo T $a $b"
-    while ((cmd | getline line) > 0) {
-        at = index(line, "/maps:")
-        if (!at) { split(line, file, " "); from = file[2]; to = file[3]; continue }
-        p = substr(line, 1, at - 1)
-        if (seen[p] == "!") seen[p] = ""
-        line = substr(line, at + 6)
-        if (!(at = index(line, "/"))) continue
-        path = "\n" substr(line, at)
-        if (substr(seen[p], length(seen[p]) - length(path) + 1) != path) seen[p] = seen[p] path
-    }
-    close(cmd)
-    cost = 0.7 * cost + 0.3 * (to - from)
-    maps_at = up + (cost > 0.1 ? 10 : 100 * cost)
-    for (p in seen) if (!(p in shown) || shown[p] != seen[p]) tell_changes(p, seen[p])
+# Checkpoint files that came into the maps or left them.
+function tell_maps(   p) {
+    for (p in seen) if (p in member && (!(p in shown) || shown[p] != seen[p])) tell_changes(p, seen[p])
 }
 
-function tell_changes(p, seen,   before, after, old, new, n, i) {
-    if (seen == "!") put("M\t" p "\t!")
+function tell_changes(p, files,   before, after, old, new, n, i) {
+    if (files == "!") put("M\t" p "\t!")
     else if (!(p in shown) || shown[p] == "!") put("M\t" p "\t=")
     n = split(p in shown ? shown[p] : "", before, "\n")
     for (i = 1; i <= n; i++) if (before[i] ~ /^\//) old[before[i]]
-    n = split(seen, after, "\n")
+    n = split(files, after, "\n")
     for (i = 1; i <= n; i++) if (after[i] ~ /^\//) new[after[i]]
     for (i in old) if (!(i in new)) put("M\t" p "\t-\t" file_name(p, i))
     for (i in new) if (!(i in old)) put("M\t" p "\t+\t" file_name(p, i))
-    shown[p] = seen
+    shown[p] = files
 }
 
 # In a Hugging Face cache the maps name a blob by its hash; the snapshots beside it are links with the names to show.
@@ -226,13 +248,12 @@ function find_holder(folders,   cmd, line, at, pid, found, f, i, n) {
 }
 
 BEGIN {
-    member[root]; born[root] = 0
+    member[root]; born[root] = 0; list_every = 1
     for (tick = 1; ; tick++) {
         asks_port = port != "" && tick % 3 == 1
-        list(tick % 60 == 1)
-        adopt()
-        read_files()
-        adopt()
+        if (tick % 60 == 1) scan()
+        sample()
+        learn_parents()
         count = tell_processes()
         tell_titles()
         tell_maps()

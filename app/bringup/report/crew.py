@@ -17,6 +17,7 @@ _ORDER: Mapping[str, tuple[str, str]] = {
     "far behind": ("▲", "bold yellow"),
     "not begun": ("·", "bold"),
     "working": ("◐", "cyan"),
+    "not done": ("■", "bold red"),
     "no error": ("·", "bold"),
     "up": ("✓", "green"),
     "done": ("✓", "green"),
@@ -71,13 +72,15 @@ def _kind(verdict: Verdict, view: RankView) -> str:
         return "in trouble"
     if view.straggler:
         return "far behind"
-    if verdict.phase in ("warmup", "serving"):
+    if verdict.phase in ("warmup", "serving") or verdict.state == "standby":
         return "up"
     if view.progress == 1.0:
         return "done"
     if verdict.state in ("failed", "stopped"):
         return "no error"
-    return "not begun" if view.note == "not begun" else "working"
+    if view.note == "not begun":
+        return "not begun"
+    return "not done" if verdict.state == "stalled" else "working"
 
 
 def _said(verdict: Verdict, views: Sequence[RankView]) -> str:
@@ -85,12 +88,12 @@ def _said(verdict: Verdict, views: Sequence[RankView]) -> str:
     first = views[0]
     place = while_doing(first.phase, first.role).removeprefix("while ") if _is_busy(verdict, first) else ""
     counts = [f"{view.done} of {view.total}" for view in views if view.done is not None and view.source == "log"]
-    far = ", ".join(counts) if len(views) <= _MOST_NOTES and _is_busy(verdict, first) else ""
+    far = f"bar at {counts[0]}" if counts and len(views) <= _MOST_NOTES and _is_busy(verdict, first) else ""
     return ", ".join(filter(None, (place, far)))
 
 
 def _is_busy(verdict: Verdict, view: RankView) -> bool:
-    return _kind(verdict, view) in ("failed", "far behind", "working") and verdict.phase not in (
+    return _kind(verdict, view) in ("failed", "far behind", "working", "not done") and verdict.phase not in (
         "warmup",
         "serving",
         None,

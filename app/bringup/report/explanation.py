@@ -96,7 +96,7 @@ class _Reader:
             unknown=seen.unknown,
             began=self.first or None,
             ended=self.last or None,
-            trouble=log.trouble,
+            trouble=f"{log.trouble} What came before was read." if log.trouble else "",
         )
 
     def _apply(self, events: Iterable[Event]) -> None:
@@ -112,7 +112,8 @@ class _Reader:
 def _telling(state: State) -> Collection[int]:
     """Lines that may turn out to be worth showing."""
     attempt = state.attempt
-    return {line.line for line in (*attempt.faults, *attempt.endings, *state.earlier)} - {0}
+    ends = {line.line for line in attempt.faults} | {line.line for line in attempt.endings}
+    return (ends | {past.line for past in state.earlier}) - {0}
 
 
 def _said(verdict: Verdict, state: State, reading: Reading) -> Verdict:

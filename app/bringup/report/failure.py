@@ -77,7 +77,7 @@ def _quoted(explanation: Explanation, cause: Cause, width: int) -> RenderableTyp
 
 
 def _wrapped(text: str, width: int, most: int) -> list[str]:
-    """Break text at blanks into at most `most` rows of `width` columns; the last ends in an ellipsis where it is cut."""
+    """Break text at blanks into at most `most` rows of `width` columns; one that had to be cut ends in an ellipsis."""
     rest = Text(text)
     lines: list[str] = []
     while rest.cell_len > width and len(lines) < most - 1:

@@ -52,7 +52,7 @@ def _known(rules: Rules) -> Iterator[tuple[str, str, str]]:
     for engine in rules.engines:
         yield (
             engine.title,
-            f"{len(engine.rules)} rules, {len(engine.headers)} headers",
+            f"{len(engine.rules):,} rules, {len(engine.headers)} headers",
             ", ".join(_sources(rules, engine.name)),
         )
     wrappers = rules.wrappers

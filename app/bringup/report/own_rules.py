@@ -116,8 +116,8 @@ def _look(path: Path) -> OwnFile:
         return _broken(path, f"it is not valid TOML: {error}.", line)
     except msgspec.ValidationError as error:
         place = _PLACE.search(str(error))
-        line = _line_of_table(text, place[1], int(place[2] or 0)) if place else None
-        return _broken(path, f"{str(error).replace(' - at `$.', ' in `').replace('`$`', 'the file')}.", line)
+        where = _line_of_table(text, place[1], int(place[2] or 0)) if place else None
+        return _broken(path, f"{str(error).replace(' - at `$.', ' in `').replace('`$`', 'the file')}.", where)
     return OwnFile(path, _adds(shape), shape.name if isinstance(shape, EngineShape) else None)
 
 

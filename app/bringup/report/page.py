@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from rich.cells import cell_len
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from bringup.core.verdict import Verdict
 from bringup.core.words import duration, left
+from bringup.report.contract import moment
 from bringup.report.crew import crew
 from bringup.report.explanation import Explanation, Reading, understood
 from bringup.report.failure import cause_rows, earlier_rows
@@ -19,7 +21,10 @@ from bringup.report.timeline import timeline
 
 GUTTER = 12
 """Columns before the text: the longest state with its sign is `▲ DEGRADED`."""
-_MOST_WARNINGS = 12
+_MOST_DETAILS = 3
+_OWN_RULES = (
+    "Check that it is a start-up log. Rules for another format can be added: `bringup explain --rules` says where."
+)
 _UNITS = ("B", "KiB", "MiB", "GiB")
 
 Row = tuple[str | Text, RenderableType]
@@ -29,9 +34,10 @@ def page(explanation: Explanation, width: int) -> RenderableType:
     """Return the page for a terminal or a pipe of `width` columns."""
     room = width - GUTTER
     sections: list[list[Row]] = [
-        [(_state(explanation.verdict), _sentence(explanation))],
-        [("log", _log(explanation.reading, explanation.silent))],
+        [(_state(explanation.verdict), _sentence(explanation, room))],
+        [("log", _log(explanation, room))],
         [*cause_rows(explanation, room)],
+        [*_unknown(explanation.verdict)],
         [*_rows("phases", timeline(explanation, room))],
         [*_rows("ranks", crew(explanation.verdict, explanation.state.attempt))],
         [*_warnings(explanation.verdict)],
@@ -62,7 +68,7 @@ def _state(verdict: Verdict) -> Text:
     return Text(f"{sign} {verdict.state.upper()}", style)
 
 
-def _sentence(explanation: Explanation) -> RenderableType:
+def _sentence(explanation: Explanation, room: int) -> RenderableType:
     """The verdict in one sentence, and below it what is known of the server."""
     verdict = explanation.verdict
     lines = [Text(harmless(verdict.summary), "bold")]
@@ -70,10 +76,7 @@ def _sentence(explanation: Explanation) -> RenderableType:
         basis = verdict.eta_basis
         told = basis if basis.startswith(("from", "by")) else f"from {basis}"
         lines.append(Text(f"Time left: {left(*verdict.eta_s)}{f', {harmless(told)}' if basis else ''}."))
-    identity = " · ".join(_identity(verdict))
-    if identity:
-        lines.append(Text(identity, "dim"))
-    return Group(*lines)
+    return Group(*lines, *(Text(line, "dim") for line in flow(_identity(verdict), room)))
 
 
 def _identity(verdict: Verdict) -> Iterator[str]:
@@ -93,28 +96,41 @@ def _identity(verdict: Verdict) -> Iterator[str]:
         yield f"attempt {verdict.attempt} in this log"
 
 
-def _log(reading: Reading, silent: float) -> RenderableType:
+def _log(explanation: Explanation, room: int) -> RenderableType:
     """What was read, and how much of it was understood."""
-    head = (
-        f"{harmless(reading.name)} · {reading.lines:,} line{'' if reading.lines == 1 else 's'} · {_size(reading.size)}"
-    )
-    rows = [Text(head)]
+    reading = explanation.reading
+    lines = f"{reading.lines:,} line{'' if reading.lines == 1 else 's'}"
+    rows = [Text(line) for line in flow((harmless(reading.name), lines, _size(reading.size)), room)]
     if reading.began is not None and reading.ended is not None:
-        rows.append(Text(span(reading, silent), "dim"))
+        rows.append(Text(span(reading, explanation.silent), "dim"))
     elif reading.size:
-        rows.append(Text("its lines carry no time, so no duration can be told", "dim"))
-    if reading.unknown:
+        rows.append(Text("Its lines carry no time, so no duration can be told.", "dim"))
+    if reading.unknown and explanation.verdict.state != "unknown":
         style = "yellow" if reading.unknown > reading.lines / 2 else "dim"
-        rows.append(Text(understood(reading), style))
+        rows.append(Text(f"{_capital(understood(reading))}.", style))
     if reading.trouble:
         rows.append(Text(harmless(reading.trouble), "yellow"))
     return Group(*rows)
 
 
+def flow(items: Iterable[str], width: int) -> list[str]:
+    """Join items into rows of a width; an item is broken only where it is longer than a row."""
+    rows: list[str] = []
+    for item in items:
+        longer = f"{rows[-1]} · {item}" if rows else item
+        if rows and cell_len(longer) <= width:
+            rows[-1] = longer
+        else:
+            rows.append(item)
+    return rows
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
 def span(reading: Reading, silent: float) -> str:
     """Return from when to when the log goes, in its own time."""
-    from bringup.report.contract import moment
-
     began, ended = moment(reading.began, None) or "", moment(reading.ended, None) or ""
     first = began.replace("T", " ").removeprefix("--")
     last = ended.replace("T", " ").removeprefix("--")
@@ -122,7 +138,7 @@ def span(reading: Reading, silent: float) -> str:
         last = ended.partition("T")[2]
     took = duration((reading.ended or 0.0) - (reading.began or 0.0))
     after = f", then {duration(silent)} of silence" if silent else ""
-    return f"{first} to {last} in its own time, {took}{after}"
+    return f"{first} to {last} in its own time, {took}{after}."
 
 
 def _size(octets: int) -> str:
@@ -134,13 +150,20 @@ def _size(octets: int) -> str:
     raise AssertionError("the last unit has no end")
 
 
+def _unknown(verdict: Verdict) -> Iterator[Row]:
+    if verdict.state == "unknown":
+        yield "what to do", Text(_OWN_RULES)
+
+
 def _warnings(verdict: Verdict) -> Iterator[Row]:
-    shown = verdict.warnings[:_MOST_WARNINGS]
-    for index, advisory in enumerate(shown):
-        text = Text.assemble(("! ", "bold yellow"), (advisory.kind, "bold"), f"  {harmless(advisory.detail)}")
-        yield ("" if index else "warnings"), text
-    if len(verdict.warnings) > len(shown):
-        yield "", Text(f"and {len(verdict.warnings) - len(shown)} more", "dim")
+    """One row a kind, with the first few of what it is about."""
+    kinds: dict[str, list[str]] = {}
+    for advisory in verdict.warnings:
+        kinds.setdefault(advisory.kind, []).append(harmless(advisory.detail))
+    for index, (kind, details) in enumerate(kinds.items()):
+        more = f" and {len(details) - _MOST_DETAILS} more" if len(details) > _MOST_DETAILS else ""
+        told = "; ".join(details[:_MOST_DETAILS]) + more
+        yield ("" if index else "warnings"), Text.assemble(("! ", "bold yellow"), (kind, "bold"), f"  {told}")
 
 
 def _evidence(explanation: Explanation) -> Iterator[Row]:

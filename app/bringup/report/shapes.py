@@ -85,4 +85,4 @@ class WrappersShape(msgspec.Struct):
 
 def read_shape(name: str, table: dict[str, Any]) -> EngineShape | WrappersShape:
     """Return a file's contents in their shape; raises msgspec.ValidationError with the place of what does not fit."""
-    return msgspec.convert(table, WrappersShape if name == WRAPPERS else EngineShape)
+    return msgspec.convert(table, WrappersShape) if name == WRAPPERS else msgspec.convert(table, EngineShape)

@@ -1,4 +1,4 @@
-"""The phases as rows of a small chart on one axis of time; the draft's are told from the target's by name and colour."""
+"""The phases as rows of a chart on one axis of time; the draft's are told from the target's by name and colour."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
 from functools import partial
 from typing import ClassVar
 
@@ -75,7 +76,9 @@ class BringupApp(App[None]):
         for number in _SIGNALS:
             asyncio.get_running_loop().remove_signal_handler(number)
         if self._disconnect is not None:
-            await asyncio.wait_for(self._disconnect(), _GOODBYE)
+            # A host that does not answer must not keep the operator from their shell.
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._disconnect(), _GOODBYE)
 
     async def on_event(self, event: events.Event) -> None:
         """Keep keys from a dialog that cannot have been read yet."""

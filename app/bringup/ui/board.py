@@ -22,6 +22,8 @@ from bringup.ui.widgets.ranks import RankPanel
 
 _OPENING_ROWS = 5
 _BY_STATE = ("waiting", "unknown")
+_TROUBLED = ("stalled", "failed", "stopped", "degraded")
+"""States in which the verdict may take more rows: otherwise its size is fixed, so that nothing jumps."""
 
 
 class Board:
@@ -110,7 +112,7 @@ class Board:
         gpus = len(picture.state.gpu.gpus) or (0 if empty else 1)
         needs = Needs(
             notices=len(paint_notices(picture, width)),
-            verdict=verdict_height(picture, width),
+            verdict=verdict_height(picture, width) if picture.verdict.state in _TROUBLED else 0,
             phases=phases_height(picture),
             ranks=0 if empty else max(1, len(picture.verdict.ranks)),
             gpus=gpus,

@@ -97,9 +97,9 @@ class LogLines:
                 return position
         return None
 
-    def count(self, pattern: re.Pattern[bytes]) -> int:
-        """Return how many shown lines match."""
-        return sum(1 for position in range(len(self)) if pattern.search(self.line(position)))
+    def count(self, pattern: re.Pattern[bytes], first: int = 0) -> int:
+        """Return how many shown lines match, from a position on."""
+        return sum(1 for position in range(first, len(self)) if pattern.search(self.line(position)))
 
     def find_text(self, text: str, near: int) -> int | None:
         """Return the position of the line that holds `text`, looking first where line `near` (from 1) should be."""

@@ -23,10 +23,12 @@ class LogView:
 
     def extend(self, lines: list[bytes], open_line: bytes) -> None:
         """Add lines, and count the new ones that match."""
+        before = len(self._pane.lines)
+        dropped = self._pane.extend(lines, open_line)
         search = self._pane.search
         if search is not None:
-            self._board.matches += sum(1 for line in lines if search.search(line))
-        self._pane.extend(lines, open_line)
+            known = 0 if dropped else self._board.matches
+            self._board.matches = known + self._pane.lines.count(search, 0 if dropped else before)
 
     def ask(self) -> None:
         """Show the line for the search."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bringup.core.ranks import name_of
@@ -51,8 +52,15 @@ def paint_ranks(picture: Picture, width: int, look: RanksLook) -> list[Row]:
         rows.append(row)
     hidden = len(views) - first - look.rows * look.columns
     if hidden > 0:
-        rows[-1] = ((f" … {hidden + look.columns} more ranks below", "quiet"),)
+        rows[-1] = _below(views[-(hidden + look.columns) :])
     return rows
+
+
+def _below(views: Sequence[RankView]) -> Row:
+    """What is said of the ranks for which there was no room: not least, whether one of them is behind."""
+    late = sum(1 for view in views if view.straggler or view.trouble)
+    text = f" … {len(views)} more ranks below"
+    return ((text, "quiet"), (f", {late} of them behind or in trouble", "slow")) if late else ((text, "quiet"),)
 
 
 def first_shown(ranks: int, look: RanksLook) -> int:
@@ -215,5 +223,5 @@ def _legend(picture: Picture, look: RanksLook) -> Row:
         if there:
             spans += [(f"{sign * 2} ", ink), (f"{word}  ", "quiet")]
     if look.with_memory and look.columns == 1 and picture.state.gpu.gpus:
-        spans.append(("GPU GiB", "quiet"))
+        spans += [("", "quiet"), ("GPU GiB", "quiet")]
     return tuple(spans)

@@ -89,6 +89,7 @@ class WatchScreen(Screen[None]):
     def attach(self, console: Console) -> None:
         """Show this session from now on."""
         self.console = console
+        self.log_view.clear()
         self._seen = (-1, -1)
         self.flush()
 

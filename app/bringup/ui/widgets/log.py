@@ -51,8 +51,8 @@ class LogPane(ScrollView, can_focus=True):
         self._rows: list[tuple[int, int]] = []
         self._rows_of: tuple[object, ...] = ()
 
-    def extend(self, lines: list[bytes], open_line: bytes) -> None:
-        """Add lines, and the unterminated one that is being drawn."""
+    def extend(self, lines: list[bytes], open_line: bytes) -> bool:
+        """Add lines, and the unterminated one that is being drawn; True when old lines were dropped for them."""
         before = len(self.lines)
         moved = self.lines.extend(lines) if lines else 0
         if not self.following:
@@ -61,6 +61,7 @@ class LogPane(ScrollView, can_focus=True):
         if lines or open_line != self.open_line:
             self.open_line = open_line
             self.refresh()
+        return moved > 0
 
     def reset(self) -> None:
         """Forget all lines."""

@@ -1,0 +1,27 @@
+"""The palette, and leaving the console."""
+
+from __future__ import annotations
+
+import pytest
+from ui.screen import NARROW, opened, until
+
+from bringup.ui.screens.reading import EvidenceScreen
+
+
+async def test_palette_offers_the_same_actions() -> None:
+    async with opened("weights", NARROW) as (app, _, pilot):
+        await pilot.press("colon")
+        await until(pilot, lambda: app.screen is not app.watch_screen)
+        await pilot.press(*"evid")
+        await pilot.pause(0.4)
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, EvidenceScreen))
+
+
+@pytest.mark.parametrize("key", ["q", "ctrl+c", "ctrl+q"])
+async def test_leaving_says_that_the_server_was_not_touched(key: str, capsys: pytest.CaptureFixture[str]) -> None:
+    async with opened("weights", NARROW) as (app, console, pilot):
+        await pilot.press(key)
+    assert console.calls == []
+    assert app.return_code == 0
+    assert capsys.readouterr().err == "The server was not touched.\n"
