@@ -44,8 +44,8 @@ def serving(at: datetime) -> bytes:
         "#queue-req: 0"
     ] * 2
     rows += [
-        f"[{head} TP0] Prefill batch, #new-seq: {n}, #new-token: {100 * n + tick}, #cached-token: 128, token usage: 0.13, "
-        "#running-req: 12, #queue-req: 0, cuda graph: True, input throughput (token/s): 9120.64"
+        f"[{head} TP0] Prefill batch, #new-seq: {n}, #new-token: {100 * n + tick}, #cached-token: 128, "
+        "token usage: 0.13, #running-req: 12, #queue-req: 0, cuda graph: True, input throughput (token/s): 9120.64"
         for n in range(8)
     ]
     rows += [f'[{head}] INFO:     10.0.0.{n}:4{tick:02}{n:02} - "POST /generate HTTP/1.1" 200 OK' for n in range(8)]

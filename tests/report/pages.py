@@ -1,4 +1,4 @@
-"""Explanations made by hand, and the text of their pages; `python tests/report/pages.py` writes the golden files anew."""
+"""Explanations made by hand and the text of their pages; `python tests/report/pages.py` writes the golden ones anew."""
 
 from __future__ import annotations
 
@@ -81,6 +81,18 @@ def spans(*rows: tuple[str, str | None, float, bool]) -> tuple[PhaseView, ...]:
     return tuple(found)
 
 
+def caused(
+    kind: str,
+    line: str,
+    number: int | None = None,
+    rank: int | None = None,
+    advice: str = "",
+    *,
+    secondary: bool = False,
+) -> Cause:
+    return Cause(kind, line, number, rank, secondary, advice)
+
+
 def failed() -> Explanation:
     line = (
         "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 512.00 MiB. GPU 2 has a total capacity of 95.00 "
@@ -100,7 +112,7 @@ def failed() -> Explanation:
         ranks=tuple(view(rank, phase="graphs") for rank in range(4)),
         phases=spans(("launch", None, 20, True), ("weights", None, 64, True), ("graphs decode", None, 13, False)),
         failed_ranks=(2,),
-        cause=Cause("oom", line, 1087, 2, False, "Lower --mem-fraction-static or the largest captured batch."),
+        cause=caused("oom", line, 1087, 2, "Lower --mem-fraction-static or the largest captured batch."),
         evidence=(f"log line 1087: {line}", "bar of rank 0: 0 of 35, last step 13 s ago"),
     )
     earlier = PastAttempt(1, "port-in-use", "ZMQError: Address already in use", 40)
@@ -135,8 +147,10 @@ def ready() -> Explanation:
             ("warmup", None, 5, True),
             ("serving", None, 7200, False),
         ),
-        warnings=tuple(Advisory("unmatched-weights", f"model.layers.{n}.k_scale") for n in range(5))
-        + (Advisory("draft-mismatch", "the draft model is hardly ever accepted"),),
+        warnings=(
+            *(Advisory("unmatched-weights", f"model.layers.{n}.k_scale") for n in range(5)),
+            Advisory("draft-mismatch", "the draft model is hardly ever accepted"),
+        ),
         evidence=("log: ready line 2 h ago",),
     )
     return Explanation(verdict, state(8), Reading("standard input", 3 << 20, 12_401, 0, START, START + 7667), 0.0)
@@ -164,8 +178,8 @@ def untimed() -> Explanation:
         WAITING,
         state="stopped",
         summary="Stopped while starting up: SIGTERM received.",
-        phases=(PhaseView("launch", None, 0.0, 0.0, False),),
-        cause=Cause("killed", "the launcher ended without an error line", None, None, True, ""),
+        phases=(PhaseView("launch", None, 0.0, 0.0, ended=False),),
+        cause=caused("killed", "the launcher ended without an error line", secondary=True),
     )
     return Explanation(verdict, State(), Reading("x", 10, 1, 0, None, None), 0.0)
 

@@ -5,16 +5,19 @@ from dataclasses import replace
 
 import msgspec
 import pytest
-from report.pages import PAGES, START, WAITING, failed, slow, untimed
+from report.pages import PAGES, START, WAITING, caused, failed, slow, untimed
 
-from bringup.core.verdict import Advisory, Cause
+from bringup.core.verdict import Advisory
 from bringup.report.contract import Contract, contract, moment, to_json
 
-FIELDS = (
-    "schema state phase role summary engine version attempt model draft_model port now stale_s ranks_expected ranks_done "
-    "ranks bar phases eta_s failed_ranks cause warnings evidence accept_len"
-).split()
-"""Schema version 1: names and order are a promise."""
+FIELDS = [
+    *("schema", "state", "phase", "role", "summary", "engine", "version", "attempt", "model", "draft_model", "port"),
+    *("now", "stale_s", "ranks_expected", "ranks_done", "ranks", "bar", "phases", "eta_s", "failed_ranks", "cause"),
+    *("warnings", "evidence", "accept_len"),
+]
+NEVER_NULL = {"schema", "state", "summary", "attempt", "now"}
+LISTS = {"ranks_done", "ranks", "phases", "failed_ranks", "warnings", "evidence"}
+RANK = ["rank", "node", "labels", "pid", "gpu", "phase", "role", "progress", "source", "quiet_s"]
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -26,9 +29,9 @@ def test_the_json_is_what_the_types_say(name: str) -> None:
 
 def test_the_parts_keep_their_names() -> None:
     told = json.loads(to_json(failed().verdict))
-    assert list(told["ranks"][0]) == "rank node labels pid gpu phase role progress source quiet_s".split()
-    assert list(told["phases"][0]) == "phase role started seconds ended".split()
-    assert list(told["cause"]) == "kind line line_number rank secondary advice".split()
+    assert list(told["ranks"][0]) == RANK
+    assert list(told["phases"][0]) == ["phase", "role", "started", "seconds", "ended"]
+    assert list(told["cause"]) == ["kind", "line", "line_number", "rank", "secondary", "advice"]
     assert told["ranks"][3]["labels"] == {"tp": 3}
     assert told["schema"] == 1
 
@@ -36,9 +39,7 @@ def test_the_parts_keep_their_names() -> None:
 def test_what_is_not_known_is_null() -> None:
     told = json.loads(to_json(WAITING))
     empty = {name for name, value in told.items() if value is None}
-    assert empty == set(FIELDS) - set(
-        "schema state summary attempt now ranks_done ranks phases failed_ranks warnings evidence".split()
-    )
+    assert empty == set(FIELDS) - NEVER_NULL - LISTS
     bare = json.loads(to_json(replace(WAITING, now=0.0, model="")))
     assert bare["now"] is None
     assert bare["model"] is None
@@ -68,7 +69,7 @@ def test_the_time_left_is_a_range() -> None:
 def test_no_secret_and_no_escape_leaves_in_the_json() -> None:
     secret = "sk-demo-redact-me"
     hostile = f"\x1b[2J\x9b1m api_key='{secret}' HF_TOKEN={secret} http://u:{secret}@h/"
-    cause = Cause("unknown", hostile, 1, 0, False, hostile)
+    cause = caused("unknown", hostile, 1, 0, hostile)
     verdict = replace(
         failed().verdict,
         summary=hostile,

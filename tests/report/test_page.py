@@ -3,9 +3,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from report.pages import GOLDEN, PAGES, WIDTHS, failed, ready, state, text, view
+from report.pages import GOLDEN, PAGES, WIDTHS, caused, failed, ready, state, text, view
 
-from bringup.core.verdict import Cause
 from bringup.report.crew import ranges
 from bringup.report.excerpts import Quoted
 from bringup.report.page import flow
@@ -42,7 +41,7 @@ def test_what_a_log_brings_reaches_the_page_without_secrets_and_escapes() -> Non
         summary=hostile,
         model=hostile,
         version=hostile,
-        cause=Cause("unknown", hostile, 1087, 2, False, hostile),
+        cause=caused("unknown", hostile, 1087, 2, hostile),
         evidence=(hostile,),
     )
     reading = replace(base.reading, name=hostile, trouble=hostile)

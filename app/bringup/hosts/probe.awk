@@ -41,8 +41,12 @@ function adopt(   p, more) {
         more = 0
         for (p in parent) if (!(p in member) && parent[p] in member) { member[p]; born[p] = tick; more = 1 }
     }
-    for (p in parent) if (!(p in member)) other[p]
-    split("", parent)
+    for (p in parent) if (parent[p] != "") { if (!(p in member)) other[p]; delete parent[p] }
+}
+
+function learn_parents(   p, f) {
+    for (p in parent) if (p in text) { split(after_name(text[p]), f, " "); parent[p] = f[2] }
+    adopt()
 }
 
 # The list of all processes: those not seen before are asked for their parent with the next sample.
@@ -50,6 +54,7 @@ function take_list(line,   pids, n, i, now) {
     n = split(line, pids, " ")
     for (i = 2; i <= n; i++) { now[pids[i]]; if (!(pids[i] in member || pids[i] in other)) parent[pids[i]] = "" }
     for (i in other) if (!(i in now)) delete other[i]
+    for (i in parent) if (!(i in now)) delete parent[i]
     list_every = 1 + int(n / 1000)
 }
 
@@ -64,7 +69,7 @@ function forget(p) {
 function sample(   cmd, p, at, rest, file, lists) {
     lists = tick % list_every == 0
     cmd = "cd /proc; " (tick > 1 ? "sleep " every " || exit; " : "") (lists ? "echo L [0-9]*; " : "") "exec grep -H -E"
-    cmd = cmd " -e '\\) |^rchar|^read_bytes|^Uid|^[^: ]*$|^[0-9.]+ [0-9.]+$|\\[(stack|heap|vdso)'"
+    cmd = cmd " -e '\\) [A-Za-z] [0-9]+ [0-9-]+ |^rchar|^read_bytes|^Uid|^[^: ]*$|^[0-9.]+ [0-9.]+$|\\[(stack|heap|vdso)'"
     cmd = cmd " -e '/.*\\.(safetensors|bin|pt|pth|gguf)( \\(deleted\\))?$|/blobs/[0-9a-f]{40,}$'"
     if (asks_port) cmd = cmd " -e ':" port " 0*:0000 0A '"
     cmd = cmd " uptime"
@@ -111,7 +116,7 @@ function take_line(p, file, rest,   f, at) {
     else if (f[1] == "rchar:") chars[p] = f[2]
     else if (f[1] == "read_bytes:") bytes[p] = f[2]
     else if (f[1] == "Uid:") uid[p] = f[2]
-    else if (f[5] ~ /:/) listening = listening " " f[10]
+    else if (file == "net" || p == "net") listening = listening " " f[10]
 }
 
 # One row for each process that changed, and one for those that did not.

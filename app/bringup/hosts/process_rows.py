@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
 from bringup.core.events import Process, ProcessesSeen
@@ -12,7 +13,7 @@ MOST_FILES = 8192
 """Checkpoint files of one process."""
 MOST_USERS = 1024
 _DELETED = " (deleted)"
-_UNREADABLE = "!"
+_CHECKPOINT = re.compile(r"\.(?:safetensors|bin|pt|pth|gguf)$|/blobs/[0-9a-f]{40,}$|/snapshots/")
 _KIB = 1024
 
 
@@ -143,7 +144,8 @@ class Samples:
             case b"=":
                 known.files, known.denied = set(), False
             case b"+" if known.files is not None and len(known.files) < MOST_FILES:
-                known.files.add(path)
+                if _CHECKPOINT.search(path):
+                    known.files.add(path)
             case b"-" if known.files is not None:
                 known.files.discard(path)
             case _:

@@ -28,6 +28,9 @@ CHOICES = (
     ("kexalgorithms", "kex_algs", get_kex_algs),
 )
 """ssh keyword, asyncssh option, what asyncssh can do."""
+CHEAP_CIPHER = "-gcm@openssh.com"
+"""Preferred among those that are allowed: one call a packet, where chacha20-poly1305 takes four from Python. A console
+that polls sends many small packets."""
 
 
 class Line:
@@ -158,7 +161,10 @@ def settings(hop: Hop, entries: tuple[Entry, ...], login: Login) -> dict[str, An
 def _ciphers(chosen: dict[str, tuple[str, ...]]) -> dict[str, Any]:
     picked = {}
     for keyword, option, available in CHOICES:
-        names = _both(chosen.get(keyword, ()), [name.decode() for name in available()])
+        known = [name.decode() for name in available()]
+        names = _both(chosen.get(keyword, ()), known)
+        if keyword == "ciphers":
+            names = sorted(names or known, key=lambda name: not name.endswith(CHEAP_CIPHER))
         if names:
             picked[option] = names
     return picked

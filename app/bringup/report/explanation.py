@@ -142,6 +142,8 @@ def _about(state: State, reading: Reading) -> Iterable[str]:
 def understood(reading: Reading) -> str:
     """Return how much of a log was understood, in words."""
     lines = f"{reading.lines:,} line{'' if reading.lines == 1 else 's'}"
+    if reading.unknown >= reading.lines == 1:
+        return "its one line was not understood"
     if reading.unknown >= reading.lines:
         return f"none of its {lines} was understood"
     return f"{reading.unknown:,} of {lines} {'was' if reading.unknown == 1 else 'were'} not understood"

@@ -138,8 +138,8 @@ def _count(number: int, what: str) -> str:
 
 def _line_of_table(text: str, key: str, index: int) -> int | None:
     """Return the line on which the table of an array begins, or the key."""
-    tables = [found.start() for found in re.finditer(rf"(?m)^\s*\[\[?\s*{key}[\].]", text)]
-    keys = [found.start() for found in re.finditer(rf"(?m)^\s*{key}\s*=", text)]
+    tables = [found.start() for found in re.finditer(rf"(?m)^[ \t]*\[\[?\s*{key}[\].]", text)]
+    keys = [found.start() for found in re.finditer(rf"(?m)^[ \t]*{key}\s*=", text)]
     starts = tables[index : index + 1] or keys[:1]
     return text.count("\n", 0, starts[0]) + 1 if starts else None
 

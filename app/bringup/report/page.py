@@ -22,6 +22,7 @@ from bringup.report.timeline import timeline
 GUTTER = 12
 """Columns before the text: the longest state with its sign is `▲ DEGRADED`."""
 _MOST_DETAILS = 3
+_LONGEST_NAME = 160
 _OWN_RULES = (
     "Check that it is a start-up log. Rules for another format can be added: `bringup explain --rules` says where."
 )
@@ -83,9 +84,9 @@ def _identity(verdict: Verdict) -> Iterator[str]:
     if verdict.engine is not None:
         yield harmless(f"{verdict.engine} {verdict.version or ''}".strip())
     if verdict.model:
-        yield harmless(verdict.model)
+        yield shorten(harmless(verdict.model))
     if verdict.draft_model:
-        yield f"draft {harmless(verdict.draft_model)}"
+        yield f"draft {shorten(harmless(verdict.draft_model))}"
     if verdict.ranks_expected:
         yield f"{verdict.ranks_expected} rank{'' if verdict.ranks_expected == 1 else 's'}"
     if verdict.port is not None:
@@ -111,6 +112,11 @@ def _log(explanation: Explanation, room: int) -> RenderableType:
     if reading.trouble:
         rows.append(Text(harmless(reading.trouble), "yellow"))
     return Group(*rows)
+
+
+def shorten(name: str) -> str:
+    """Return a name of a sane length: its end tells more than its beginning."""
+    return name if len(name) <= _LONGEST_NAME else f"…{name[-_LONGEST_NAME + 1 :]}"
 
 
 def flow(items: Iterable[str], width: int) -> list[str]:

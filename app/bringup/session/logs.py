@@ -9,7 +9,7 @@ from bringup.core.decode import Decoder
 from bringup.core.errors import ChannelRefused
 from bringup.core.events import ChannelClosed, LogMoved, LogOpened, LogTarget
 from bringup.core.folding import LineFolder
-from bringup.core.redact import mask
+from bringup.core.redact import mask, mask_lines
 from bringup.hosts.base import Host
 from bringup.hosts.follow import Chunk, Follower, Position
 from bringup.session.clock import HostClock
@@ -70,11 +70,11 @@ class Logs:
         self._newest = reader
         if isinstance(item, Chunk):
             self._picture.apply([*reader.decoder.feed(item.data, item.at), *reader.decoder.peek(item.at)])
-            self._picture.add_lines([mask(line) for line in reader.folder.feed(item.data)])
+            self._picture.add_lines(mask_lines(reader.folder.feed(item.data)))
             self._picture.touch()
         else:
             self._picture.apply([*reader.decoder.close(self._clock.now()), item])
-            self._picture.add_lines([mask(line) for line in reader.folder.close()])
+            self._picture.add_lines(mask_lines(reader.folder.close()))
 
     def _opened(self, target: LogTarget, size: int) -> LogOpened:
         return LogOpened(at=self._clock.now(), path=target.path, kind=target.kind, size=size, note=target.note)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from bringup.core.events import Event
-from bringup.core.reduce import reduce
+from bringup.core.fold import fold
 from bringup.core.state import State
 
 PENDING_LINES = 120_000
@@ -24,10 +24,8 @@ class Picture:
 
     def apply(self, events: Iterable[Event]) -> None:
         """Fold events into the state."""
-        before = state = self.state
-        for event in events:
-            state = reduce(state, event)
-        if state is not before:
+        state = fold(self.state, events)
+        if state is not self.state:
             self.state = state
             self.rev += 1
 
