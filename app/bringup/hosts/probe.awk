@@ -64,10 +64,12 @@ function forget(p) {
     delete idle[p]; delete moved[p]; delete raw[p]
 }
 
-# Waits, then reads all files of the tree with one grep. Idle processes are looked at less closely, and maps only where
-# memory changed and not sooner than leaves the reading of maps at a hundredth of the time: it costs the kernel much.
-function sample(   cmd, p, at, rest, file, lists) {
+# Waits, then reads all files of the tree with one grep. Idle processes are looked at less closely. Two kinds of file cost
+# the kernel much: maps, which are read where memory changed, and net/tcp, whose table grows with the machine's memory. Both
+# are timed by the uptimes before and after them, and read so rarely that they stay below a hundredth of the time.
+function sample(   cmd, p, at, file, lists, maps) {
     lists = tick % list_every == 0
+    asks_port = port != "" && up + 0 >= port_at
     cmd = "cd /proc; " (tick > 1 ? "sleep " every " || exit; " : "") (lists ? "echo L [0-9]*; " : "") "exec grep -H -E"
     cmd = cmd " -e '\\) [A-Za-z] [0-9]+ [0-9-]+ |^rchar|^read_bytes|^Uid|^[^: ]*$|^[0-9.]+ [0-9.]+$|\\[(stack|heap|vdso)'"
     cmd = cmd " -e '/.*\\.(safetensors|bin|pt|pth|gguf)( \\(deleted\\))?$|/blobs/[0-9a-f]{40,}$'"
@@ -80,26 +82,28 @@ function sample(   cmd, p, at, rest, file, lists) {
         if (!(p in uid)) cmd = cmd " " p "/status"
     }
     for (p in parent) cmd = cmd " " p "/stat " p "/io " p "/wchan " p "/status"
+    cmd = cmd " uptime"
     if (asks_port) cmd = cmd (root in member ? " " root "/net/tcp " root "/net/tcp6" : " net/tcp net/tcp6")
-    if (up + 0 >= maps_at) for (p in member) if (!(p in shown) || size[p] != sized[p]) want_maps(p)
-    cmd = cmd maps " uptime 2>/dev/null"
-    listening = ""; first = ""
+    if (up + 0 >= maps_at) for (p in member) if (wants_maps(p)) maps = maps " " p "/maps"
+    cmd = cmd " uptime" maps " uptime 2>/dev/null"
+    listening = ""; clocks = 0
     while ((cmd | getline line) > 0) {
         at = index(line, ":")
         if (!at) { take_list(line); continue }
-        rest = substr(line, at + 1)
         split(substr(line, 1, at - 1), file, "/")
-        take_line(file[1], file[2], rest)
+        take_line(file[1], file[2], substr(line, at + 1))
     }
     close(cmd)
-    if (first == "") exit
-    if (maps != "") { cost = 0.7 * cost + 0.3 * (last_up - first); maps_at = first + (cost > 0.1 ? 10 : 100 * cost) }
-    up = first; maps = ""
+    if (clocks < 4) exit
+    up = clock[1]
+    if (asks_port) { port_cost = 0.7 * port_cost + 0.3 * (clock[3] - clock[2]); port_at = up + 2.5 + 300 * port_cost }
+    if (maps != "") { cost = 0.7 * cost + 0.3 * (clock[4] - clock[3]); maps_at = up + (cost > 0.1 ? 15 : 150 * cost) }
 }
 
-function want_maps(p) {
-    if (tick > 1 && born[p] >= tick - 1) return
-    maps = maps " " p "/maps"; seen[p] = "!"; sized[p] = size[p]
+function wants_maps(p) {
+    if ((p in shown && size[p] == sized[p]) || (tick > 1 && born[p] >= tick - 1)) return 0
+    seen[p] = "!"; sized[p] = size[p]
+    return 1
 }
 
 function take_line(p, file, rest,   f, at) {
@@ -112,7 +116,7 @@ function take_line(p, file, rest,   f, at) {
         return
     }
     split(rest, f, " ")
-    if (p == "uptime") { last_up = f[1]; if (first == "") first = f[1] }
+    if (p == "uptime") clock[++clocks] = f[1]
     else if (f[1] == "rchar:") chars[p] = f[2]
     else if (f[1] == "read_bytes:") bytes[p] = f[2]
     else if (f[1] == "Uid:") uid[p] = f[2]
@@ -255,7 +259,6 @@ function find_holder(folders,   cmd, line, at, pid, found, f, i, n) {
 BEGIN {
     member[root]; born[root] = 0; list_every = 1
     for (tick = 1; ; tick++) {
-        asks_port = port != "" && tick % 3 == 1
         if (tick % 60 == 1) scan()
         sample()
         learn_parents()

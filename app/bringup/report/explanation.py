@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from bringup.core.assess import assess
 from bringup.core.decode import Decoder
 from bringup.core.events import Event
+from bringup.core.fold import thin
 from bringup.core.reduce import reduce
 from bringup.core.state import State
 from bringup.core.verdict import Verdict
@@ -99,9 +100,9 @@ class _Reader:
             trouble=f"{log.trouble} What came before was read." if log.trouble else "",
         )
 
-    def _apply(self, events: Iterable[Event]) -> None:
+    def _apply(self, events: list[Event]) -> None:
         state = self.state
-        for event in events:
+        for event in thin(events):
             state = reduce(state, event)
             if event.at > 0:
                 self.last = event.at
