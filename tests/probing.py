@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from bringup.core.events import Event, PortSeen, Process, ProcessesSeen, ServerGone
-from bringup.hosts.base import Stream
-from bringup.hosts.local import LocalHost
+from bringup.hosts.base import Host, Stream
 from bringup.hosts.probe import ProbeDecoder, script
 
 PATIENCE = 30.0
@@ -64,7 +63,7 @@ class Probe:
 
 @asynccontextmanager
 async def probing(
-    host: LocalHost, root: int | None, *, shell: str = "sh", path: Path | None = None, **options: Any
+    host: Host, root: int | None, *, shell: str = "sh", path: Path | None = None, **options: Any
 ) -> AsyncIterator[Probe]:
     """Run the probe under a shell, with a folder before the others on its PATH."""
     text = f"exec {shell} -c {shlex.quote(script(root, **options))}"

@@ -15,8 +15,11 @@ from probing import probing
 from waiting import eventually
 
 from bringup.core.events import ChannelClosed, GpusSeen, ProcessesSeen
+from bringup.engines import load_engines
+from bringup.hosts.discover import discover
 from bringup.hosts.local import LocalHost
 from bringup.hosts.probe import script
+from bringup.hosts.ssh import SshHost
 
 GPU = f"0, {UUIDS[0]}, 6464, 143771, 3, 125.76, 700.00, 40, NVIDIA H200\n"
 GONE = 4_194_303
@@ -148,3 +151,29 @@ def test_nothing_is_left_when_nobody_reads(tmp_path: Path, root: int | None) -> 
     while session(process.pid):
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+async def test_over_ssh_it_is_the_same(ssh_host: SshHost, tmp_path: Path) -> None:
+    with running(tmp_path, 1) as tree:
+        tree.become_ranks()
+        (child,) = tree.children
+        (server,) = (await discover(ssh_host, load_engines(), within=os.getpid())).servers
+        assert server.pid == tree.pid
+        async with probing(ssh_host, tree.pid, interval=0.2) as probe:
+            seen = await probe.until(lambda seen: child.pid in seen and seen[child.pid].title.startswith("sglang::"))
+            assert seen[tree.pid].start == server.start
+            assert samplers(tree.pid)
+        # The awk that samples has the launcher's number on its command line.
+        await eventually(lambda: not samplers(tree.pid))
+
+
+def samplers(root: int) -> list[int]:
+    """The processes of probes that watch this launcher."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if b"\0root=%d\0" % root in path.read_bytes():
+                found.append(int(path.parent.name))
+        except OSError:
+            continue
+    return found

@@ -66,12 +66,12 @@ function forget(p) {
 
 # Waits, then reads all files of the tree with one grep. Idle processes are looked at less closely. Two kinds of file cost
 # the kernel much: maps, which are read where memory changed, and net/tcp, whose table grows with the machine's memory. Both
-# are timed by the uptimes before and after them, and read so rarely that they stay below a hundredth of the time.
+# are weighed by what grep has used of the CPU before and after them, and read so rarely that they stay below a hundredth.
 function sample(   cmd, p, at, file, lists, maps) {
     lists = tick % list_every == 0
     asks_port = port != "" && up + 0 >= port_at
     cmd = "cd /proc; " (tick > 1 ? "sleep " every " || exit; " : "") (lists ? "echo L [0-9]*; " : "") "exec grep -H -E"
-    cmd = cmd " -e '\\) [A-Za-z] [0-9]+ [0-9-]+ |^rchar|^read_bytes|^Uid|^[^: ]*$|^[0-9.]+ [0-9.]+$|\\[(stack|heap|vdso)'"
+    cmd = cmd " -e '\\) [A-Za-z] [0-9]+ [0-9-]+ |^rchar|^read_bytes|^Uid|^[^: ]*$|^[0-9.]+ [0-9.]+( [0-9]+)?$|\\[(stack|heap|vdso)'"
     cmd = cmd " -e '/.*\\.(safetensors|bin|pt|pth|gguf)( \\(deleted\\))?$|/blobs/[0-9a-f]{40,}$'"
     if (asks_port) cmd = cmd " -e ':" port " 0*:0000 0A '"
     cmd = cmd " uptime"
@@ -82,11 +82,11 @@ function sample(   cmd, p, at, file, lists, maps) {
         if (!(p in uid)) cmd = cmd " " p "/status"
     }
     for (p in parent) cmd = cmd " " p "/stat " p "/io " p "/wchan " p "/status"
-    cmd = cmd " uptime"
+    cmd = cmd " self/schedstat"
     if (asks_port) cmd = cmd (root in member ? " " root "/net/tcp " root "/net/tcp6" : " net/tcp net/tcp6")
     if (up + 0 >= maps_at) for (p in member) if (wants_maps(p)) maps = maps " " p "/maps"
-    cmd = cmd " uptime" maps " uptime 2>/dev/null"
-    listening = ""; clocks = 0
+    cmd = cmd " self/schedstat" maps " self/schedstat 2>/dev/null"
+    listening = ""; clocks = 0; up = ""
     while ((cmd | getline line) > 0) {
         at = index(line, ":")
         if (!at) { take_list(line); continue }
@@ -94,10 +94,14 @@ function sample(   cmd, p, at, file, lists, maps) {
         take_line(file[1], file[2], substr(line, at + 1))
     }
     close(cmd)
-    if (clocks < 4) exit
-    up = clock[1]
-    if (asks_port) { port_cost = 0.7 * port_cost + 0.3 * (clock[3] - clock[2]); port_at = up + 2.5 + 300 * port_cost }
-    if (maps != "") { cost = 0.7 * cost + 0.3 * (clock[4] - clock[3]); maps_at = up + (cost > 0.1 ? 15 : 150 * cost) }
+    if (up == "") exit
+    if (asks_port) port_at = up + 2.5 + 300 * (port_cost = 0.7 * port_cost + 0.3 * used(1))
+    if (maps != "") maps_at = up + 100 * (maps_cost = 0.7 * maps_cost + 0.3 * used(2))
+}
+
+# Seconds of CPU between two readings of schedstat; a guess where the kernel does not count them.
+function used(n) {
+    return clocks < 3 ? 0.02 : clock[n + 1] - clock[n] < 0.1 ? clock[n + 1] - clock[n] : 0.1
 }
 
 function wants_maps(p) {
@@ -116,7 +120,8 @@ function take_line(p, file, rest,   f, at) {
         return
     }
     split(rest, f, " ")
-    if (p == "uptime") clock[++clocks] = f[1]
+    if (p == "uptime") up = f[1]
+    else if (p == "self") clock[++clocks] = f[1] / 1e9
     else if (f[1] == "rchar:") chars[p] = f[2]
     else if (f[1] == "read_bytes:") bytes[p] = f[2]
     else if (f[1] == "Uid:") uid[p] = f[2]
