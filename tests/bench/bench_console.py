@@ -17,10 +17,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ptyrun import Terminal
-
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from sshd import SFTP, start_sshd
+from terminal import Terminal
 
 LINE = (
     "[2026-11-29 12:00:{second:02d} TP0] Decode batch, #running-req: 64, #token: {token}, token usage: 0.31, "

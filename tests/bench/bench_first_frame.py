@@ -8,8 +8,10 @@ from __future__ import annotations
 import statistics
 import sys
 import time
+from pathlib import Path
 
-from ptyrun import Terminal
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from terminal import Terminal
 
 EMPTY = """
 from textual.app import App

@@ -8,7 +8,16 @@ from dataclasses import replace
 
 import pytest
 
-from bringup.core.events import ChannelClosed, Event, GpusSeen, HostSeen, PortSeen, ProcessesSeen, ServerGone
+from bringup.core.events import (
+    ChannelClosed,
+    ChannelOpened,
+    Event,
+    GpusSeen,
+    HostSeen,
+    PortSeen,
+    ProcessesSeen,
+    ServerGone,
+)
 from bringup.hosts.probe import LONGEST_ROW, ProbeDecoder
 from bringup.hosts.shipped import grep_pattern
 
@@ -148,7 +157,7 @@ def test_any_cut_gives_the_same_events() -> None:
     whole = ProbeDecoder(70).feed(text)
     decoder = ProbeDecoder(70)
     assert [event for place in range(len(text)) for event in decoder.feed(text[place : place + 1])] == whole
-    assert len(whole) == 3
+    assert len(whole) == 4
 
 
 def test_nonsense_is_counted_and_passed_over() -> None:
@@ -213,7 +222,7 @@ def test_gpus_and_the_processes_on_them() -> None:
 def test_a_gpu_channel_that_comes_back_can_close_again() -> None:
     hung, answer = "X\tgpus\thung 10\n", f"G\t501.00\ng\t{SMI}Q\t501.10\n"
     kinds = [type(event) for event in decode(CLOCK + hung + hung + answer + hung)]
-    assert kinds == [ChannelClosed, GpusSeen, ChannelClosed]
+    assert kinds == [ChannelClosed, GpusSeen, ChannelOpened, ChannelClosed]
 
 
 def test_a_question_without_an_answer_is_no_sample_of_gpus() -> None:

@@ -120,7 +120,7 @@ async def test_one_that_hangs_holds_up_nothing_and_is_ended(machine: LocalHost, 
     assert "did not answer within 1 s" in closed.why
 
 
-@pytest.mark.parametrize("root", [os.getpid(), None])
+@pytest.mark.parametrize("root", [os.getpid(), None], ids=["watching", "looking"])
 async def test_nothing_is_left_when_the_channel_closes(machine: LocalHost, tmp_path: Path, root: int | None) -> None:
     path = make_program(tmp_path, "nvidia-smi", "exec sleep 1000\n").parent
     before = sessions_of_children()
@@ -131,7 +131,7 @@ async def test_nothing_is_left_when_the_channel_closes(machine: LocalHost, tmp_p
     await eventually(lambda: not session(leader))
 
 
-@pytest.mark.parametrize("root", [os.getpid(), None])
+@pytest.mark.parametrize("root", [os.getpid(), None], ids=["watching", "looking"])
 def test_nothing_is_left_when_nobody_reads(tmp_path: Path, root: int | None) -> None:
     make_smi(tmp_path, GPU, "")
     environment = {**os.environ, "PATH": f"{tmp_path}/bin:{os.environ['PATH']}"}

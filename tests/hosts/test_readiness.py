@@ -30,19 +30,31 @@ async def answering(answer: bytes | None) -> AsyncIterator[tuple[int, list[bytes
     """A server that answers every request with these bytes and closes; None: never answers."""
     asked: list[bytes] = []
 
+    talks: set[asyncio.Task[None]] = set()
+
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
-            asked.append(await reader.readuntil(b"\r\n\r\n"))
-            if answer is None:
-                await reader.read()
-            else:
-                writer.write(answer)
-                await writer.drain()
-        writer.close()
+        task = asyncio.current_task()
+        assert task is not None
+        talks.add(task)
+        try:
+            with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
+                asked.append(await reader.readuntil(b"\r\n\r\n"))
+                if answer is None:
+                    await reader.read()
+                else:
+                    writer.write(answer)
+                    await writer.drain()
+        finally:
+            writer.close()
+            with contextlib.suppress(ConnectionError):
+                await writer.wait_closed()
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     async with server:
         yield server.sockets[0].getsockname()[1], asked
+        for task in talks:
+            task.cancel()
+        await asyncio.gather(*talks, return_exceptions=True)
 
 
 @pytest.mark.parametrize(

@@ -25,21 +25,24 @@ async def reaches(session: Session, holds: Callable[[Verdict], bool]) -> Verdict
 
 
 async def test_ranks_and_phases_advance_to_ready_and_kill_ends_the_tree(real_sshd: Sshd, knowledge: Knowledge) -> None:
-    async with DemoHost("healthy", speed=8) as demo, watching(demo, real_sshd, knowledge) as session:
-        seen: dict[int, list[float]] = {rank: [] for rank in range(8)}
-        sources: set[str] = set()
+    async with DemoHost("healthy", speed=3) as demo, watching(demo, real_sshd, knowledge) as session:
+        seen: dict[int, list[tuple[float, str]]] = {rank: [] for rank in range(8)}
 
-        def loading(verdict: Verdict) -> bool:
+        def loaded(verdict: Verdict) -> bool:
             for view in verdict.ranks:
                 if view.phase == "weights" and view.role == "target" and view.progress is not None:
-                    seen[view.rank].append(view.progress)
-                    sources.add(view.source)
+                    seen[view.rank].append((view.progress, view.source))
             return verdict.phase in ("kv-cache", "graphs", "warmup", "serving")
 
-        await reaches(session, loading)
-        assert all(min(values) < max(values) for values in seen.values())
-        assert all(values == sorted(values) for values in seen.values())
-        assert {"maps", "log"} <= sources
+        await reaches(session, loaded)
+        for values in seen.values():
+            assert [progress for progress, _ in values] == sorted(progress for progress, _ in values)
+        partly = {
+            rank for rank, values in seen.items() for progress, source in values if source == "maps" and progress < 1
+        }
+        assert len(partly) == 8
+        # The slow rank goes on to the draft in the moment in which it ends: the others wait for it, done by their own word.
+        assert {rank for rank, values in seen.items() if values[-1] == (1.0, "log")} >= set(range(8)) - {5}
 
         ready = await reaches(session, lambda verdict: verdict.state == "ready")
         assert ready.ranks_expected == 8

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from ui.scenes import HISTORY, SCENES
 
 from bringup.core.verdict import RankView
-from bringup.ui.division import SMALLEST, Needs, divide
+from bringup.ui.division import Needs, divide
 from bringup.ui.paint.bars import cells, rank_bar, solid, sparkline, stacked
 from bringup.ui.paint.evidence import paint_evidence
 from bringup.ui.paint.footer import paint_footer
@@ -22,6 +22,7 @@ from bringup.ui.paint.ranks import RanksLook, columns_for, first_shown, paint_ra
 from bringup.ui.paint.row import Row, fill, plain, shorten, shorten_front, spread, width_of, wrap, wrapped
 from bringup.ui.paint.verdict import paint_verdict
 from bringup.ui.picture import Picture
+from bringup.ui.sizes import SMALLEST
 
 WIDTHS = (60, 80, 120, 200)
 

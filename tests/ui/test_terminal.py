@@ -26,7 +26,7 @@ from bringup.ui.theme import INKS, THEMES, stand_ins, styles
 def test_refusal_is_a_sentence_with_a_way_out(environment: dict[str, str], is_tty: bool, refused: bool) -> None:
     sentence = why_not(environment, is_tty=is_tty)
     assert bool(sentence) is refused
-    assert not refused or "bringup status" in sentence
+    assert not refused or "bringup explain" in sentence
 
 
 @pytest.mark.parametrize(

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import traceback
 
 from cyclopts import App
 from cyclopts.exceptions import CycloptsError
 
 from bringup.cli.demo import demo
 from bringup.cli.explain import explain
+from bringup.cli.mistakes import explained
 from bringup.cli.watch import watch
-from bringup.core.errors import BringupError, UsageError
+from bringup.core.defects import failure_of
+from bringup.core.errors import BringupError, Defect
+from bringup.core.sanitize import clean_text
 
 INTERRUPTED = 130
 """128 + SIGINT, as shells report it."""
+TRACEBACK = "BRINGUP_TRACEBACK"
+"""Set to anything, this environment variable adds the traceback to the sentence about a defect."""
 
 
 def build() -> App:
@@ -32,9 +39,12 @@ def build() -> App:
 
 def _version() -> str:
     # Reading the installed metadata costs 20 ms: only who asks for the version pays.
-    from importlib.metadata import version
+    from importlib.metadata import PackageNotFoundError, version
 
-    return f"bringup {version('bringup')}"
+    try:
+        return f"bringup {version('bringup')}"
+    except PackageNotFoundError:
+        return "bringup (not installed: run from its source)"
 
 
 def run(argv: list[str]) -> int:
@@ -42,19 +52,22 @@ def run(argv: list[str]) -> int:
     try:
         code = build()(argv, exit_on_error=False, print_error=False)
     except CycloptsError as error:
-        return complain(UsageError(str(error).strip(), "`bringup --help` lists the commands and their options."))
-    except BringupError as error:
-        return complain(error)
+        return complain(explained(error))
     except KeyboardInterrupt:
         return INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - the edge: whatever comes here is told as a sentence
+        return complain(failure_of(error))
     return code if isinstance(code, int) else 0
 
 
 def complain(error: BringupError) -> int:
     """Say on standard error what went wrong and what to do, and return the exit code that goes with it."""
-    print(f"bringup: {error.what}", file=sys.stderr)  # noqa: T201 - this is the edge
+    lines = [f"bringup: {clean_text(error.what)}"]
     if error.hint:
-        print(f"         {error.hint}", file=sys.stderr)  # noqa: T201 - this is the edge
+        lines.append(f"         {clean_text(error.hint)}")
+    if isinstance(error, Defect) and os.environ.get(TRACEBACK):
+        lines += traceback.format_exception(error)
+    print("\n".join(lines), file=sys.stderr)  # noqa: T201 - this is the edge
     return error.exit_code
 
 

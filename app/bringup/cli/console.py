@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import sys
 from typing import TYPE_CHECKING
 
-from bringup.core.errors import BringupError, UsageError
-from bringup.ui.terminal import theme_for, why_not
+from bringup.core.defects import failure_of
+from bringup.core.errors import BringupError, Unreachable, UsageError
+from bringup.ui.terminal import OWN_THEME, theme_for, why_not
 
 if TYPE_CHECKING:
     from bringup.hosts.ssh_config import SshOptions
@@ -22,9 +24,10 @@ if TYPE_CHECKING:
 def run_console(host: str, target: Target, *, theme: str = "", options: SshOptions | None = None) -> int:
     """Run the console until the operator leaves it; returns the exit code. Raises UsageError without a terminal."""
     refuse_without_terminal()
-    app, _ = make_console(host, target, theme=theme, options=options)
+    refuse_unknown_theme(theme)
+    app, opener = make_console(host, target, theme=theme, options=options)
     app.run()
-    return app.return_code or 0
+    return opener.end(app)
 
 
 def refuse_without_terminal() -> None:
@@ -35,10 +38,22 @@ def refuse_without_terminal() -> None:
         raise UsageError(sentence)
 
 
+def refuse_unknown_theme(theme: str) -> None:
+    """Raise UsageError for a theme that nobody knows; empty leaves the choice to the terminal."""
+    from bringup.ui.theme import NAMES
+
+    if theme and theme_for({}, theme) not in NAMES:
+        own = [name.removeprefix(OWN_THEME) for name in NAMES if name.startswith(OWN_THEME)]
+        others = sorted(name for name in NAMES if not name.startswith(OWN_THEME))
+        raise UsageError(f"There is no theme {theme!r}.", f"Give --theme one of: {', '.join([*own, *others])}.")
+
+
 def make_console(
     host: str, target: Target, *, theme: str = "", options: SshOptions | None = None
 ) -> tuple[BringupApp, Opener]:
     """Return the application and what opens its session."""
+    # Loading makes no garbage, and looking for some costs a tenth of the time to the first frame.
+    gc.disable()
     from bringup.ui.app import BringupApp
 
     opener = Opener(host, target, options)
@@ -57,9 +72,34 @@ class Opener:
         self._options = options
         self._session: Session | None = None
         self._watch: asyncio.Task[None] | None = None
+        self._failure: BringupError | None = None
 
     async def open(self, operator: Operator) -> Console:
         """Connect and return the session; raises BringupError when there is no way in."""
+        try:
+            session = await self._open(operator)
+        except Exception as error:
+            self._failure = failure_of(error)
+            raise self._failure from error
+        self._failure = None
+        return session
+
+    def end(self, app: BringupApp) -> int:
+        """Return the exit code once the screen is left.
+
+        Raises BringupError where there was no session to leave: the screen that told why is gone.
+        """
+        failure = app.failure or self._failure
+        if app.failure is None and app.return_code:
+            return app.return_code
+        if failure is not None:
+            raise failure
+        if self._session is None:
+            name = self._target.name
+            raise Unreachable(f"The console was left before there was a connection to {name}.")
+        return 0
+
+    async def _open(self, operator: Operator) -> Session:
         operator.say(f"Connecting to {self._target.name}.")
         # In a thread: loading the rules takes 100 ms, in which the screen should be drawn and keys answered.
         session = await asyncio.to_thread(self._prepare, operator)
@@ -89,4 +129,6 @@ class Opener:
         try:
             await session.wait()
         except BringupError as error:
+            self._failure = error
             operator.fail(error)
+            await session.close()

@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from bringup.cli.console import refuse_without_terminal
+from bringup.cli.console import refuse_unknown_theme, refuse_without_terminal
+from bringup.cli.output import emit
 from bringup.core.errors import UsageError
 
 if TYPE_CHECKING:
     from bringup.demo.scenarios import Scenario
 
+SLOWEST, FASTEST = 0.01, 1000.0
 
-def demo(scenario: str = "healthy", /, *, speed: float = 1.0, theme: str = "") -> int:
+
+def demo(scenario: str = "healthy", /, *, speed: float = 1.0, theme: str | None = None) -> int:
     """Watch a simulated 8-GPU host start a server: no GPU, no server and no configuration needed (Linux).
 
     Parameters
@@ -27,15 +30,15 @@ def demo(scenario: str = "healthy", /, *, speed: float = 1.0, theme: str = "") -
     from bringup.demo import scenarios
 
     if scenario == "list":
-        for name in scenarios.names():
-            known = scenarios.load(name)
-            print(f"{name:14} {known.title}")  # noqa: T201 - the answer to a question on the command line
+        emit("".join(f"{name:14} {scenarios.load(name).title}\n" for name in scenarios.names()))
         return 0
-    if speed <= 0:
-        raise UsageError(f"A speed of {speed:g} goes nowhere.", "Give --speed a number above 0; 1 is life.")
+    if not SLOWEST <= speed <= FASTEST:
+        hint = f"Give --speed a number from {SLOWEST:g} to {FASTEST:g}; 1 is life."
+        raise UsageError(f"The demo cannot run at a speed of {speed:g}.", hint)
     chosen = scenarios.load(scenario)
     refuse_without_terminal()
-    return asyncio.run(_run(chosen, speed, theme))
+    refuse_unknown_theme(theme or "")
+    return asyncio.run(_run(chosen, speed, theme or ""))
 
 
 async def _run(scenario: Scenario, speed: float, theme: str) -> int:
@@ -50,4 +53,4 @@ async def _run(scenario: Scenario, speed: float, theme: str) -> int:
             await app.run_async()
         finally:
             await opener.close()
-        return app.return_code or 0
+        return opener.end(app)

@@ -12,14 +12,14 @@ THIS_MACHINE = "this machine"
 
 
 def watch(
-    host: str = "",
+    host: str | None = None,
     /,
     *,
     log: str | None = None,
     port: int | None = None,
     pid: int | None = None,
-    read_only: Annotated[bool, Parameter(negative="")] = False,
-    theme: str = "",
+    read_only: Annotated[bool, Parameter(negative="", show_default=False)] = False,
+    theme: str | None = None,
 ) -> int:
     """Open the console on a host and follow the server that starts there.
 
@@ -40,11 +40,17 @@ def watch(
     """
     # Textual costs 200 ms: nothing but the console pays for it.
     from bringup.cli.console import run_console
+    from bringup.hosts.ssh_config import plain_target
     from bringup.session.target import Target
 
+    if host is not None:
+        # Told before the screen opens. An empty name is most likely a variable that is not set, and not this machine.
+        plain_target(host)
+    if log == "":
+        raise UsageError("The name of the log is empty.", "Give --log the path of a file on the host.")
     if port is not None and not 0 < port < 65536:
         raise UsageError(f"There is no port {port}.", "Give --port a number from 1 to 65535.")
     if pid is not None and pid < 1:
         raise UsageError(f"There is no process {pid}.", "Give --pid the number of the server's launcher.")
     target = Target(name=host or THIS_MACHINE, log=log, port=port, pid=pid, read_only=read_only)
-    return run_console(host, target, theme=theme)
+    return run_console(host or "", target, theme=theme or "")

@@ -69,6 +69,7 @@ def server_found(state: State, event: ServerFound) -> State:
         logs=server.logs,
         gone_at=None,
         orphans=(),
+        closed=state.closed if same else (),
         http=state.http if same else None,
         http_ok_at=None,
         http_bad_since=None,

@@ -8,6 +8,7 @@ from bringup.core import lines
 from bringup.core.events import (
     ActionStep,
     ChannelClosed,
+    ChannelOpened,
     GpusSeen,
     HostSeen,
     HttpAnswered,
@@ -115,6 +116,12 @@ def channel_closed(state: State, event: ChannelClosed) -> State:
     if entry in state.closed:
         return state
     return replace(state, closed=(*(known for known in state.closed if known[0] != event.channel), entry))
+
+
+def channel_opened(state: State, event: ChannelOpened) -> State:
+    """Return the state with a channel that is there again."""
+    left = tuple(known for known in state.closed if known[0] != event.channel)
+    return state if len(left) == len(state.closed) else replace(state, closed=left)
 
 
 def link_changed(state: State, event: LinkChanged) -> State:

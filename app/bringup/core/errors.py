@@ -1,6 +1,7 @@
 """What can go wrong, as sentences.
 
     BringupError            exit 1  an action was not done
+    ├── Defect              exit 1  bringup itself failed
     ├── UsageError          exit 2  the command line or the configuration is wrong
     ├── Unreachable         exit 4  the host cannot be reached, or not be logged in to
     │   ├── LoginRefused            the host answered and would not let this user in
@@ -31,6 +32,10 @@ class BringupError(Exception):
 
     def __str__(self) -> str:
         return f"{self.what} {self.hint}".strip()
+
+
+class Defect(BringupError):
+    """Bringup itself failed, and nothing else is to blame: see `core.defects`."""
 
 
 class UsageError(BringupError):

@@ -25,6 +25,7 @@ _MISSING = {
     "maps": "the maps of the ranks",
     "gpus": "the GPUs",
     "http": "HTTP",
+    "search": "the search for servers",
 }
 
 

@@ -12,6 +12,7 @@ from bringup.core.events import (
     ActionStep,
     Bar,
     ChannelClosed,
+    ChannelOpened,
     Compiling,
     Decoded,
     Ending,
@@ -120,6 +121,8 @@ def _surroundings(state: State, event: Event) -> State:
             return channels.host_seen(state, event)
         case ChannelClosed():
             return channels.channel_closed(state, event)
+        case ChannelOpened():
+            return channels.channel_opened(state, event)
         case LinkChanged():
             return channels.link_changed(state, event)
         case ActionStep():

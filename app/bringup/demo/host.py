@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import getpass
 import os
 import secrets
 import socket
@@ -24,10 +23,13 @@ from bringup.demo.plan import Plan
 from bringup.demo.scenarios import Scenario
 from bringup.demo.spawner import Running, Spawner
 from bringup.hosts.ssh_config import SshOptions
+from bringup.hosts.ssh_tokens import local_user
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 KEY_TYPE = "ssh-ed25519"
 PORTS = range(20000, 32768)
+MOST_TRIES = 500
+ROOM = "It needs some 10 MB in a folder that can be written to: name one with TMPDIR."
 
 
 class DemoHost:
@@ -38,7 +40,7 @@ class DemoHost:
 
     def __init__(self, scenario: Scenario | str = "healthy", *, speed: float = 1.0, launch: bool = True) -> None:
         self.scenario = scenarios.load(scenario) if isinstance(scenario, str) else scenario
-        if speed <= 0:
+        if not speed > 0:
             raise UsageError("The demo's speed must be more than 0.")
         self._speed = speed
         self._launch = launch
@@ -47,7 +49,7 @@ class DemoHost:
         """Port of the SSH server."""
         self.server_port = 0
         """Port on which the simulated server will listen."""
-        self.username = getpass.getuser()
+        self.username = local_user()
         self.within = 0
         """PID of the process above everything that runs on this host: discovery looks nowhere else."""
         self.known_hosts = b""
@@ -75,11 +77,15 @@ class DemoHost:
         """Build the host, open its door, and launch the server."""
         if sys.platform != "linux":
             raise UsageError("The demo's simulated host needs Linux.", "Replay a recording instead.")
-        self._home = Home(Path(tempfile.mkdtemp(prefix="bringup-demo-")))
+        self._home = Home(_make_root())
         self._spawner: Spawner | None = None
         self._door: asyncssh.SSHAcceptor | None = None
         try:
             await self._open()
+        except OSError as error:
+            await self._close()
+            what = f"The demo's host could not be built in {self._home.root.parent}: {error.strerror or error}."
+            raise BringupError(what, ROOM) from error
         except BaseException:
             await self._close()
             raise
@@ -224,8 +230,19 @@ def _free_port() -> int:
     Below the range from which the kernel takes source ports (ip(7)): a connection to a port of that range on which
     nobody listens can, by chance, reach itself.
     """
-    while True:
+    for _ in range(MOST_TRIES):
         port = secrets.choice(PORTS)
         with socket.socket() as probe, contextlib.suppress(OSError):
             probe.bind(("127.0.0.1", port))
             return port
+    span = f"{PORTS.start} to {PORTS.stop - 1}"
+    raise BringupError(
+        f"The demo found no free port from {span}, with {MOST_TRIES} tries.", "Is loopback up, and may it be used?"
+    )
+
+
+def _make_root() -> Path:
+    try:
+        return Path(tempfile.mkdtemp(prefix="bringup-demo-"))
+    except OSError as error:
+        raise BringupError(f"The demo has no folder to build its host in: {error.strerror}.", ROOM) from error

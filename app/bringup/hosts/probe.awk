@@ -66,10 +66,11 @@ function forget(p) {
 
 # Waits, then reads all files of the tree with one grep. Idle processes are looked at less closely. Two kinds of file cost
 # the kernel much: maps, which are read where memory changed, and net/tcp, whose table grows with the machine's memory. Both
-# are weighed by what grep has used of the CPU before and after them, and read so rarely that they stay below a hundredth.
+# are weighed by the CPU that grep uses for them (and this awk, for its lines), and read so rarely that they stay below a
+# hundredth of a core.
 function sample(   cmd, p, at, file, lists, maps) {
     lists = tick % list_every == 0
-    asks_port = port != "" && up + 0 >= port_at
+    asks_port = port != "" && is_due(port_at)
     cmd = "cd /proc; " (tick > 1 ? "sleep " every " || exit; " : "") (lists ? "echo L [0-9]*; " : "") "exec grep -H -E"
     cmd = cmd " -e '\\) [A-Za-z] [0-9]+ [0-9-]+ |^rchar|^read_bytes|^Uid|^[^: ]*$|^[0-9.]+ [0-9.]+( [0-9]+)?$|\\[(stack|heap|vdso)'"
     cmd = cmd " -e '/.*\\.(safetensors|bin|pt|pth|gguf)( \\(deleted\\))?$|/blobs/[0-9a-f]{40,}$'"
@@ -84,9 +85,9 @@ function sample(   cmd, p, at, file, lists, maps) {
     for (p in parent) cmd = cmd " " p "/stat " p "/io " p "/wchan " p "/status"
     cmd = cmd " self/schedstat"
     if (asks_port) cmd = cmd (root in member ? " " root "/net/tcp " root "/net/tcp6" : " net/tcp net/tcp6")
-    if (up + 0 >= maps_at) for (p in member) if (wants_maps(p)) maps = maps " " p "/maps"
+    if (is_due(maps_at)) for (p in member) if (wants_maps(p)) maps = maps " " p "/maps"
     cmd = cmd " self/schedstat" maps " self/schedstat 2>/dev/null"
-    listening = ""; clocks = 0; up = ""
+    listening = ""; clocks = 0; map_lines = 0; up = ""
     while ((cmd | getline line) > 0) {
         at = index(line, ":")
         if (!at) { take_list(line); continue }
@@ -95,9 +96,12 @@ function sample(   cmd, p, at, file, lists, maps) {
     }
     close(cmd)
     if (up == "") exit
-    if (asks_port) port_at = up + 2.5 + 300 * (port_cost = 0.7 * port_cost + 0.3 * used(1))
-    if (maps != "") maps_at = up + 100 * (maps_cost = 0.7 * maps_cost + 0.3 * used(2))
+    if (asks_port) port_at = up + 3 + 300 * (port_cost = 0.7 * port_cost + 0.3 * used(1))
+    if (maps != "") maps_at = up + 150 * (maps_cost = 0.7 * maps_cost + 0.3 * (used(2) + map_lines * 3e-6))
 }
+
+# The sample that is being prepared is taken one interval after the last one.
+function is_due(at) { return up + every >= at }
 
 # Seconds of CPU between two readings of schedstat; a guess where the kernel does not count them.
 function used(n) {
@@ -114,6 +118,7 @@ function take_line(p, file, rest,   f, at) {
     if (file == "stat") { text[p] = text[p] rest; return }
     if (file == "wchan") { wait[p] = rest; return }
     if (file == "maps") {
+        map_lines++
         if (seen[p] == "!") seen[p] = ""
         at = index(rest, "/")
         if (at && (rest = "\n" substr(rest, at)) != substr(seen[p], length(seen[p]) - length(rest) + 1)) seen[p] = seen[p] rest

@@ -22,7 +22,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from bringup.core.events import ChannelClosed, Event, GpusSeen, HostSeen, PortSeen, ServerGone
+from bringup.core.events import ChannelClosed, ChannelOpened, Event, GpusSeen, HostSeen, PortSeen, ServerGone
 from bringup.core.sanitize import clean
 from bringup.hosts.gpus import Answer
 from bringup.hosts.process_rows import Samples
@@ -216,8 +216,9 @@ class ProbeDecoder:
             events.append(GpusSeen(at=at, gpus=tuple(answer.gpus), apps=apps, took=max(0.0, end - at)))
         if answer.said:
             return events + self._tell("gpus", f"nvidia-smi says: {answer.said}")
-        if answer.gpus:
-            self._told.pop("gpus", None)
+        if answer.gpus and self._told.get("gpus") != "":
+            self._told["gpus"] = ""
+            events.append(ChannelOpened(at=at, channel="gpus"))
         return events
 
 

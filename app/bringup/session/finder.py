@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+from bringup.core.errors import ChannelRefused
 from bringup.core.events import LogTarget, Searching, Server, ServerFound
 from bringup.hosts.base import Host
 from bringup.hosts.discover import discover, log_target_for
@@ -27,7 +28,9 @@ class Finder:
         self._nudge = asyncio.Event()
         self._picked: tuple[int, int] | None = None
         self._watch: asyncio.Task[None] | None = None
-        self._watched: Server | None = None
+        self._watched: tuple[tuple[int, int] | None, tuple[LogTarget, ...]] = (None, ())
+        self._log: tuple[LogTarget, ...] = ()
+        """The log that the operator named, once it is found."""
 
     def pick(self, server: Server) -> None:
         """Watch this server from now on."""
@@ -46,44 +49,69 @@ class Finder:
 
     async def run(self, host: Host) -> None:
         """Search and watch until cancelled; raises ConnectionLost when the connection ends."""
-        self._watched = None
+        self._watched = (None, ())
         async with asyncio.TaskGroup() as group:
             try:
                 while True:
-                    await self._round(host, group)
+                    try:
+                        await self._round(host, group)
+                        self._channels.open("search")
+                    except ChannelRefused as refused:
+                        self._tell_refused(refused)
                     await self._rest()
             finally:
                 self._stop_watch()
 
     async def _round(self, host: Host, group: asyncio.TaskGroup) -> None:
+        await self._find_log(host)
         found = await discover(
             host,
             self._channels.knowledge.engines,
             pid=self._target.pid,
             port=self._target.port,
-            log=self._target.log,
+            log=self._log[0].path if self._log else self._target.log,
             within=self._target.within,
         )
         now = self._channels.clock.now()
         chosen = choose(found.servers, self._channels.picture.state.server, self._picked)
         if chosen is None:
             self._channels.picture.apply([Searching(at=now, seeks=found.seeks)])
-            if self._watch is None and self._target.log is not None:
-                target = await log_target_for(host, self._target.log)
-                self._watch = group.create_task(self._channels.logs.follow(host, (target,)), name="log")
+            if self._watch is None and self._log:
+                self._watch = group.create_task(self._channels.logs.follow(host, self._log), name="log")
             return
         others = tuple(server for server in found.servers if server is not chosen)
         self._channels.picture.apply([ServerFound(at=now, server=chosen, others=others)])
-        if identity(chosen) != identity(self._watched):
+        wanted = (identity(chosen), self._log)
+        if wanted != self._watched:
             self._stop_watch()
-            self._watched = chosen
-            watch = ServerWatch(host, chosen, self._targets(chosen), self._channels, self.look)
+            self._watched = wanted
+            targets = chosen.logs if self._target.log is None else self._log
+            watch = ServerWatch(host, chosen, targets, self._channels, self.look)
             self._watch = group.create_task(watch.run(), name="server")
 
-    def _targets(self, server: Server) -> tuple[LogTarget, ...]:
-        if self._target.log is None:
-            return server.logs
-        return (LogTarget(path=self._target.log, kind="file"),)
+    async def _find_log(self, host: Host) -> None:
+        """Find the log that the operator named; it may not be there yet, or not be readable yet."""
+        if self._target.log is None or self._log:
+            return
+        try:
+            self._log = (await log_target_for(host, self._target.log),)
+        except ChannelRefused as refused:
+            self._channels.close("log", f"{refused} It is looked for again.")
+        else:
+            self._channels.open("log")
+
+    def _tell_refused(self, refused: ChannelRefused) -> None:
+        """Say that a look at the host failed: that ends nothing, the next one may succeed."""
+        self._channels.close("search", str(refused))
+        if self._is_alone:
+            seeks = f"The last search failed and is tried again: {refused}"
+            self._channels.picture.apply([Searching(at=self._channels.clock.now(), seeks=seeks)])
+
+    @property
+    def _is_alone(self) -> bool:
+        """No server is watched that lives."""
+        state = self._channels.picture.state
+        return state.server is None or state.gone_at is not None
 
     def _stop_watch(self) -> None:
         if self._watch is not None:
@@ -91,9 +119,9 @@ class Finder:
             self._watch = None
 
     async def _rest(self) -> None:
-        alone = self._channels.picture.state.server is None or self._channels.picture.state.gone_at is not None
+        waiting = self._is_alone or (self._target.log is not None and not self._log)
         try:
-            async with asyncio.timeout(SEARCH_EVERY if alone else CHECK_EVERY):
+            async with asyncio.timeout(SEARCH_EVERY if waiting else CHECK_EVERY):
                 await self._nudge.wait()
         except TimeoutError:
             return  # the pause is over

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import aclosing
 
 from bringup.core.decode import Decoder
 from bringup.core.errors import ChannelRefused
-from bringup.core.events import ChannelClosed, LogMoved, LogOpened, LogTarget
+from bringup.core.events import ChannelClosed, ChannelOpened, LogMoved, LogOpened, LogTarget
 from bringup.core.folding import LineFolder
 from bringup.core.redact import mask, mask_lines
 from bringup.hosts.base import Host
@@ -16,6 +17,8 @@ from bringup.session.clock import HostClock
 from bringup.session.knowledge import Knowledge
 from bringup.session.picture import Picture
 
+AGAIN = 5.0
+"""Seconds before a log that was refused is tried again: somebody may be giving us the right to read it."""
 READABLE = ("file", "deleted")
 """Kinds of targets that a path leads to; the others are told, not followed."""
 
@@ -57,14 +60,31 @@ class Logs:
         if reader is None:
             reader = LogReader(self._knowledge, self._picture.state.utc_offset)
             self._readers[target.path] = reader
-        follower = Follower(host, target.path, start=reader.position or 0, clock=self._clock.now)
         self._picture.apply([self._opened(target, 0)])
-        try:
-            async for item in follower.items():
+        while True:
+            try:
+                await self._read(host, target.path, reader)
+            except ChannelRefused as refused:
+                self._picture.apply([ChannelClosed(at=self._clock.now(), channel="log", why=str(refused))])
+            await asyncio.sleep(AGAIN)
+
+    async def _read(self, host: Host, path: str, reader: LogReader) -> None:
+        """Read on from where the reader is, until the file is refused."""
+        follower = Follower(host, path, start=reader.position or 0, clock=self._clock.now)
+        async with aclosing(follower.items()) as items:
+            async for item in items:
+                self._tell(path, item)
                 self._take(reader, item)
                 reader.position = follower.position
-        except ChannelRefused as refused:
-            self._picture.apply([ChannelClosed(at=self._clock.now(), channel="log", why=str(refused))])
+
+    def _tell(self, path: str, item: Chunk | LogMoved) -> None:
+        """Say whether there is a log now."""
+        at = self._clock.now()
+        if isinstance(item, LogMoved) and item.how == "gone":
+            why = f"{path} does not exist now; it is waited for."
+            self._picture.apply([ChannelClosed(at=at, channel="log", why=why)])
+        else:
+            self._picture.apply([ChannelOpened(at=at, channel="log")])
 
     def _take(self, reader: LogReader, item: Chunk | LogMoved) -> None:
         self._newest = reader

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from bringup.core.assess import assess
 from bringup.core.errors import ChannelRefused
-from bringup.core.events import ChannelClosed, Event, LogTarget, Server, ServerGone
+from bringup.core.events import ChannelClosed, ChannelOpened, Event, LogTarget, Server, ServerGone
 from bringup.hosts import probe, readiness
 from bringup.hosts.base import Host
 from bringup.session.clock import HostClock
@@ -30,6 +30,14 @@ class Channels:
         self.logs = logs
         self.knowledge = knowledge
         self.routes = readiness.load_routes()
+
+    def open(self, channel: str) -> None:
+        """Say that a channel works, whatever was said of it before."""
+        self.picture.apply([ChannelOpened(at=self.clock.now(), channel=channel)])
+
+    def close(self, channel: str, why: str) -> None:
+        """Say that a channel cannot be had now."""
+        self.picture.apply([ChannelClosed(at=self.clock.now(), channel=channel, why=why)])
 
 
 class ServerWatch:
@@ -57,13 +65,14 @@ class ServerWatch:
             decoder = probe.ProbeDecoder(self._server.pid)
             try:
                 async with self._host.stream(script) as stream:
+                    self._channels.open("processes")
                     while data := await stream.read():
                         self._take(decoder.feed(data), decoder.now)
                     end = await stream.status()
                 why = f"The probe ended with status {end.status}: {end.stderr.decode('utf-8', 'replace').strip()[:200]}"
             except ChannelRefused as refused:
                 why = str(refused)
-            self._channels.picture.apply([ChannelClosed(at=self._channels.clock.now(), channel="processes", why=why)])
+            self._channels.close("processes", why)
             await asyncio.sleep(AGAIN)
 
     def _take(self, events: list[Event], host_time: float | None) -> None:
@@ -92,7 +101,9 @@ class ServerWatch:
             answer = await readiness.probe(
                 self._host, question.port, question.path, timeout=question.timeout, address=question.address
             )
-            channels.picture.apply([answer.event(channels.clock.now())])
         except ChannelRefused as refused:
-            channels.picture.apply([ChannelClosed(at=channels.clock.now(), channel="http", why=str(refused))])
+            channels.close("http", str(refused))
             await asyncio.sleep(AGAIN)
+        else:
+            channels.open("http")
+            channels.picture.apply([answer.event(channels.clock.now())])

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from bringup.core.assess import assess
+from bringup.core.defects import failure_of
 from bringup.core.errors import (
-    BringupError,
     ChannelRefused,
     ConnectionLost,
     HostKeyChanged,
@@ -24,6 +24,7 @@ from bringup.session.actions import Actions
 from bringup.session.backoff import waits
 from bringup.session.clock import HostClock
 from bringup.session.console import StopPlan
+from bringup.session.ending import why_lost
 from bringup.session.finder import Finder
 from bringup.session.knowledge import Knowledge
 from bringup.session.logs import Logs
@@ -67,9 +68,13 @@ class Session:
             await self._host.close()
 
     async def wait(self) -> None:
-        """Return, or raise what went wrong, when the watch ends by itself."""
-        if self._task is not None:
+        """Raise a BringupError with what went wrong when the watch ends by itself; a defect is told as one."""
+        if self._task is None:
+            return
+        try:
             await self._task
+        except Exception as error:
+            raise failure_of(error) from error
 
     # --- what a screen asks ---
 
@@ -159,7 +164,7 @@ class Session:
             await asyncio.wait((search, closed), return_when=asyncio.FIRST_COMPLETED)
             if closed.done():
                 return closed.result()
-            return _reason(search)
+            return why_lost(search.exception())
         finally:
             for task in (search, closed):
                 task.cancel()
@@ -181,18 +186,3 @@ class Session:
 
     def _tell_link(self, status: str, why: str = "") -> None:
         self._picture.apply([LinkChanged(at=self._clock.now(), status=status, why=why)])  # type: ignore[arg-type]
-
-
-def _reason(task: asyncio.Task[None]) -> str:
-    """Why a search that should run for ever has ended; anything but a lost connection is raised."""
-    error = task.exception()
-    if isinstance(error, BaseExceptionGroup):
-        lost, rest = error.split(ConnectionLost)
-        if rest is not None:
-            raise rest
-        error = lost.exceptions[0] if lost is not None else None
-    if isinstance(error, ConnectionLost):
-        return str(error)
-    if error is not None:
-        raise error
-    raise BringupError("The search for a server ended by itself.", "This is a defect of bringup; please report it.")

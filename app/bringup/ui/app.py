@@ -3,36 +3,45 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import signal
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from functools import partial
-from typing import ClassVar
+from importlib import import_module
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.app import App, SystemCommand
 from textual.binding import BindingType
 from textual.screen import Screen
 
+from bringup.core.defects import failure_of
 from bringup.core.errors import BringupError
-from bringup.session.console import Console
 from bringup.ui.css import css
-from bringup.ui.division import SMALLEST
-from bringup.ui.keys import bindings, shown
-from bringup.ui.operator import Connect, Operator
-from bringup.ui.screens.dialog import Dialog
-from bringup.ui.screens.watch import WatchScreen
+from bringup.ui.hearing import Hearing
+from bringup.ui.keys import LEAVING, bindings, shown
+from bringup.ui.screens.opening import OpeningScreen
+from bringup.ui.sizes import SMALLEST
 from bringup.ui.theme import THEMES, stand_ins
+
+if TYPE_CHECKING:
+    # All of it is loaded once the first frame is drawn.
+    from bringup.session.console import Console
+    from bringup.ui.operator import Connect
+    from bringup.ui.screens.watch import WatchScreen
 
 _SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 _GOODBYE = 3.0
 """Seconds that the end of the connection may take when the console is left."""
+_LATER = ("bringup.ui.screens.watch", "bringup.ui.operator")
+"""What the first frame does not need."""
 
 
 class BringupApp(App[None]):
     """The console over one session, given ready made or made by `connect` once the first frame is drawn."""
 
-    CSS_PATH = css("app")
+    CSS_PATH = css("app", "opening")
     TITLE = "bringup"
     ENABLE_COMMAND_PALETTE = True
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("app")]
@@ -49,27 +58,66 @@ class BringupApp(App[None]):
         theme: str = "bringup-dark",
     ) -> None:
         super().__init__()
-        self.watch_screen = WatchScreen(title)
+        self.host_title = title
+        self._watch_screen: WatchScreen | None = None
         self._given = console
         self._connect = connect
         self._disconnect = disconnect
         self._half_done_told = False
+        self.failure: BringupError | None = None
+        """Why the console ended, where it ended by a defect."""
+        self._early: list[events.Key] | None = None
+        """Keys pressed before there was a screen for them; None once there is one."""
         for known in THEMES:
             self.register_theme(known)
         self.theme = theme if theme in self.available_themes else "bringup-dark"
+
+    @property
+    def watch_screen(self) -> WatchScreen:
+        """The main screen; loads all that it is made of."""
+        if self._watch_screen is None:
+            from bringup.ui.screens.watch import WatchScreen
+
+            self._watch_screen = WatchScreen(self.host_title)
+        return self._watch_screen
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Return values for our variables under themes that do not know them."""
         return stand_ins(self.available_themes.get(self.theme))
 
-    async def on_mount(self) -> None:
-        """Show the screen; connect after it was drawn."""
-        self._catch_signals()
-        await self.push_screen(self.watch_screen)
+    def get_default_screen(self) -> Screen[None]:
+        """Begin with a screen that is drawn at once, where the session is still to be made."""
         if self._given is not None:
+            return super().get_default_screen()
+        self._early = []
+        return OpeningScreen(self.host_title, self._greeting)
+
+    @property
+    def _greeting(self) -> str:
+        return f"Connecting to {self.host_title}."
+
+    async def on_mount(self) -> None:
+        """Show the session; where there is none yet, load the rest after the first frame was drawn."""
+        self._catch_signals()
+        if self._given is not None:
+            await self.push_screen(self.watch_screen)
             self.watch_screen.attach(self._given)
-        elif self._connect is not None:
-            self.watch_screen.call_after_refresh(self.open_session)
+        else:
+            self.screen.call_after_refresh(self.run_worker, self._load(), name="load")
+
+    async def _load(self) -> None:
+        """Load the main screen in a thread, so that keys are heard; put it in place of the first frame, and connect."""
+        for module in _LATER:
+            await asyncio.to_thread(import_module, module)
+        self.say(self._greeting)
+        # The first frame stays until all panels are in their places.
+        with self.batch_update():
+            await self.push_screen(self.watch_screen)
+        gc.enable()
+        early, self._early = self._early or [], None
+        for key in early:
+            self.post_message(key)
+        self.open_session()
 
     async def on_unmount(self) -> None:
         """End the connection; the server is not touched."""
@@ -81,9 +129,13 @@ class BringupApp(App[None]):
                 await asyncio.wait_for(self._disconnect(), _GOODBYE)
 
     async def on_event(self, event: events.Event) -> None:
-        """Keep keys from a dialog that cannot have been read yet."""
-        if isinstance(event, events.Key) and isinstance(self.screen, Dialog) and not self.screen.hears(event):
-            return
+        """Keep keys from a dialog that cannot have been read yet, and for a screen that is not there yet."""
+        if isinstance(event, events.Key):
+            if isinstance(self.screen, Hearing) and not self.screen.hears(event):
+                return
+            if self._early is not None and event.key not in LEAVING:
+                self._early.append(event)
+                return
         await super().on_event(event)
 
     # --- the connection ---
@@ -92,10 +144,12 @@ class BringupApp(App[None]):
         """Begin to connect."""
         if self._connect is None:
             return
-        self.say("Connecting.")
+        self.say(self._greeting)
         self.run_worker(self._open(self._connect), name="connect", group="connect", exclusive=True)
 
     async def _open(self, connect: Connect) -> None:
+        from bringup.ui.operator import Operator
+
         try:
             console = await connect(Operator(self, self.say, self.fail))
         except BringupError as error:
@@ -121,7 +175,7 @@ class BringupApp(App[None]):
 
     def action_leave(self) -> None:
         """Leave the console; never touches the server, but warns when it was about to be changed by the operator."""
-        console = self.watch_screen.console
+        console = self._console
         action = console.state.action if console is not None else None
         if action is not None and not action.ended:
             if not self._half_done_told:
@@ -141,6 +195,17 @@ class BringupApp(App[None]):
     def action_help_quit(self) -> None:
         """Leave as `q` does: Textual would only explain."""
         self.action_leave()
+
+    @property
+    def _console(self) -> Console | None:
+        """The session, without loading anything to find out that there is none."""
+        return self._watch_screen.console if self._watch_screen is not None else None
+
+    def _fatal_error(self) -> None:
+        """Leave with a sentence: what Textual prints here shows all our variables, and with them what the host told."""
+        if self._exception is not None:
+            self.failure = failure_of(self._exception)
+        self.panic()
 
     def _catch_signals(self) -> None:
         """Leave the terminal as it was when the process is told to end."""

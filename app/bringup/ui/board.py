@@ -7,20 +7,20 @@ from textual.screen import Screen
 from bringup.ui.division import Division, Needs, divide
 from bringup.ui.paint.footer import paint_footer
 from bringup.ui.paint.gpus import paint_gpus
-from bringup.ui.paint.identity import paint_identity, paint_title
+from bringup.ui.paint.identity import paint_identity
 from bringup.ui.paint.log import LogLook, paint_log_heading, why_no_log
 from bringup.ui.paint.notices import paint_notices
+from bringup.ui.paint.opening import OPENING_ROWS, paint_opening, paint_title
 from bringup.ui.paint.phases import paint_phases
 from bringup.ui.paint.phases import wanted_height as phases_height
 from bringup.ui.paint.ranks import RanksLook, paint_ranks
-from bringup.ui.paint.verdict import paint_opening, paint_verdict
+from bringup.ui.paint.verdict import paint_verdict
 from bringup.ui.paint.verdict import wanted_height as verdict_height
 from bringup.ui.picture import Picture
 from bringup.ui.widgets.log import LogPane
 from bringup.ui.widgets.painted import Painted
 from bringup.ui.widgets.ranks import RankPanel
 
-_OPENING_ROWS = 5
 _BY_STATE = ("waiting", "unknown")
 _TROUBLED = ("stalled", "failed", "stopped", "degraded")
 """States in which the verdict may take more rows: otherwise its size is fixed, so that nothing jumps."""
@@ -84,9 +84,9 @@ class Board:
     def paint_opening(self, text: str, hint: str, *, failed: bool) -> None:
         """Draw the screen while there is no connection."""
         width = self._screen.size.width
-        self._apply(Division(0, _OPENING_ROWS, 0, 0, 0))
+        self._apply(Division(0, OPENING_ROWS, 0, 0, 0))
         self._painted("identity").show([paint_title(self._title, width)])
-        self._painted("verdict").show(paint_opening(text, hint, width, _OPENING_ROWS, failed=failed))
+        self._painted("verdict").show(paint_opening(text, hint, width, OPENING_ROWS, failed=failed))
         self._painted("footer").show([paint_footer(None, width, self.panel)])
         self.paint_log(None)
 

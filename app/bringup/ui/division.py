@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 from bringup.ui.paint.ranks import columns_for
 
-SMALLEST = (60, 15)
 WIDE = 116
 """Columns from which the GPUs stand beside the ranks."""
 _GPU_ROOM = (52, 76)

@@ -33,6 +33,8 @@ class Key:
     palette: bool = True
 
 
+LEAVING = ("q", "ctrl+q", "ctrl+c", "ctrl+z")
+"""Keys that are heard before anything else can be done."""
 GROUPS = ("Program", "Panels", "Log", "Server")
 
 KEYS: tuple[Key, ...] = (

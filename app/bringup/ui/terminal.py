@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+OWN_THEME = "bringup-"
+"""What the names of our own themes begin with."""
 _LIGHT_BACKGROUNDS = ("7", "15")
 """Colour numbers that COLORFGBG gives to a light background (rxvt, Konsole and others set it)."""
 
@@ -13,7 +15,7 @@ def why_not(environment: Mapping[str, str], *, is_tty: bool) -> str:
 
     `is_tty` says that standard input, output and error are all terminals.
     """
-    instead = "Use `bringup status` or `bringup wait`, which print plain lines."
+    instead = "`bringup explain FILE` needs none: it prints what a log tells."
     if not is_tty:
         return f"The console needs a terminal, and this is not one (a pipe or a file). {instead}"
     if environment.get("TERM", "") in ("", "dumb"):
@@ -24,7 +26,7 @@ def why_not(environment: Mapping[str, str], *, is_tty: bool) -> str:
 def theme_for(environment: Mapping[str, str], asked: str = "") -> str:
     """Return the name of the theme to begin with: the one asked for, else what the terminal suggests."""
     if asked in ("dark", "light", "ansi"):
-        return f"bringup-{asked}"
+        return f"{OWN_THEME}{asked}"
     if asked or environment.get("TEXTUAL_THEME"):
         return asked or environment["TEXTUAL_THEME"]
     if not _has_many_colours(environment):

@@ -183,6 +183,8 @@ ANSI = Theme(
     variables={**BUILTIN_THEMES["ansi-dark"].variables, **_ANSI},
 )
 THEMES = (DARK, LIGHT, ANSI)
+NAMES = frozenset({*BUILTIN_THEMES, *(theme.name for theme in THEMES)})
+"""What a theme may be called: ours and Textual's."""
 
 
 def stand_ins(theme: Theme | None) -> dict[str, str]:

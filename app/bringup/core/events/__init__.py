@@ -4,6 +4,7 @@ from bringup.core.events.base import PHASES, Event, Labels, Phase, Role
 from bringup.core.events.host import (
     ActionStep,
     ChannelClosed,
+    ChannelOpened,
     GpusSeen,
     HostSeen,
     HttpAnswered,
@@ -38,6 +39,7 @@ __all__ = [
     "ActionStep",
     "Bar",
     "ChannelClosed",
+    "ChannelOpened",
     "Compiling",
     "Decoded",
     "Ending",

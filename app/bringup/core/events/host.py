@@ -44,10 +44,17 @@ class GpusSeen(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelClosed(Event):
-    """A channel of evidence cannot be had: "gpus", "processes", "maps", "http", "log"; `why` is a sentence."""
+    """A channel cannot be had: "gpus", "processes", "maps", "http", "log", "search"; `why` is a sentence."""
 
     channel: str
     why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelOpened(Event):
+    """A channel of evidence is there, whatever was said of it before."""
+
+    channel: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

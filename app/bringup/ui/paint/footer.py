@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from bringup.ui.keys import shown
 from bringup.ui.paint.row import Row, Span, spread, width_of
-from bringup.ui.picture import Picture
+
+if TYPE_CHECKING:
+    # The first frame of the program has a footer too, and must not load what a picture is made of.
+    from bringup.ui.picture import Picture
 
 _NEEDS_CAUSE, _NEEDS_RANKS, _NEEDS_SERVER = ("cause",), ("rank",), ("restart", "kill")
 _GONE = ("waiting", "failed", "stopped", "unknown")

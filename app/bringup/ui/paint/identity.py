@@ -42,11 +42,6 @@ def paint_identity(picture: Picture, width: int) -> Row:
     return spread(left, right, width)
 
 
-def paint_title(title: str, width: int) -> Row:
-    """Return the line of identity while there is no connection yet."""
-    return spread(((" bringup ", "quiet"), (clean_text(title), "strong")), (), width)
-
-
 def _left(picture: Picture, detail: int) -> Row:
     verdict, attempt = picture.verdict, picture.state.attempt
     most = _LONGEST_MODEL if detail else 18

@@ -10,6 +10,7 @@ from bringup.core.verdict import Verdict
 from bringup.core.words import left
 from bringup.ui.paint.gpus import strangers
 from bringup.ui.paint.row import Row, clip, width_of, wrapped
+from bringup.ui.paint.sentence import EDGE, paint_sentence
 from bringup.ui.picture import Picture
 
 SIGNS: dict[str, tuple[str, str]] = {
@@ -25,7 +26,6 @@ SIGNS: dict[str, tuple[str, str]] = {
     "unknown": ("?", "off"),
 }
 """Sign and ink of every state; the word beside it says the same without colour."""
-_EDGE = "▌"
 _LONGEST_SENTENCE = 3
 _MOST_STRANGERS = 3
 
@@ -34,12 +34,12 @@ def paint_verdict(picture: Picture, width: int, height: int) -> list[Row]:
     """Return exactly `height` rows."""
     sign, ink = SIGNS[picture.verdict.state]
     word = picture.verdict.state.upper()
-    rows = _sentence(f"{sign} {word}", ink, picture.verdict.summary, width, min(height, _LONGEST_SENTENCE))
+    rows = paint_sentence(f"{sign} {word}", ink, picture.verdict.summary, width, min(height, _LONGEST_SENTENCE))
     for row in details(picture, width - 3):
         if len(rows) >= height:
             break
-        rows.append(clip(((f"{_EDGE} ", ink), *row), width))
-    return rows + [((_EDGE, ink),)] * (height - len(rows))
+        rows.append(clip(((f"{EDGE} ", ink), *row), width))
+    return rows + [((EDGE, ink),)] * (height - len(rows))
 
 
 def wanted_height(picture: Picture, width: int) -> int:
@@ -47,15 +47,6 @@ def wanted_height(picture: Picture, width: int) -> int:
     word = picture.verdict.state.upper()
     lines = wrapped(clean_text(picture.verdict.summary), width - len(word) - 7, _LONGEST_SENTENCE)
     return len(lines) + sum(1 for _ in details(picture, width - 3))
-
-
-def paint_opening(text: str, hint: str, width: int, height: int, *, failed: bool) -> list[Row]:
-    """Return the block while there is no connection: what is being done, or what went wrong and what to do."""
-    sign, word, ink = ("✕", "NOT CONNECTED", "bad") if failed else ("○", "CONNECTING", "work")
-    rows = _sentence(f"{sign} {word}", ink, text, width, max(1, height - 1))
-    for line in wrapped(clean_text(hint), width - 4, height - len(rows)):
-        rows.append(((f"{_EDGE} ", ink), (line, "quiet")))
-    return rows + [((_EDGE, ink),)] * (height - len(rows))
 
 
 def details(picture: Picture, width: int) -> Iterator[Row]:
@@ -114,14 +105,3 @@ def _two_rows(begin: Row, text: str, ink: str, width: int) -> Iterator[Row]:
     yield (*begin, (lines[0][lead + 1 :] if lead else lines[0], ink))
     for line in lines[1:]:
         yield (("  ", "text"), (line, ink))
-
-
-def _sentence(head: str, ink: str, text: str, width: int, most: int) -> list[Row]:
-    """The first rows: the state, and beside it the sentence."""
-    indent = len(head) + 4
-    lines = wrapped(clean_text(text), max(10, width - indent - 1), most)
-    rows: list[Row] = []
-    for number, line in enumerate(lines):
-        before = f"{head}  " if number == 0 else " " * (indent - 2)
-        rows.append(((f"{_EDGE} ", ink), (before, ink), (line, "strong")))
-    return rows

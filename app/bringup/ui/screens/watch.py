@@ -20,7 +20,6 @@ from bringup.core.sanitize import clean_text
 from bringup.session.console import Console
 from bringup.ui.board import Board
 from bringup.ui.css import css
-from bringup.ui.division import SMALLEST
 from bringup.ui.keys import bindings
 from bringup.ui.logview import LogView
 from bringup.ui.orders import Orders
@@ -28,6 +27,7 @@ from bringup.ui.paint.row import plain
 from bringup.ui.picture import Picture
 from bringup.ui.screens.reading import EvidenceScreen, HelpScreen
 from bringup.ui.screens.servers import ServersScreen
+from bringup.ui.sizes import SMALLEST
 from bringup.ui.widgets.log import LogPane
 from bringup.ui.widgets.painted import Painted, Panel
 from bringup.ui.widgets.ranks import RankPanel

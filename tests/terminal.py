@@ -1,12 +1,11 @@
-"""Run a program in a pseudo-terminal, watch what it draws and what it costs; shared by the benches of the console."""
+"""Run a program in a pseudo-terminal, watch what it draws and what it costs; and what it leaves behind."""
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import os
-import pty
 import select
+import signal
 import struct
 import termios
 import time
@@ -22,12 +21,15 @@ class Terminal:
 
     def __init__(self, argv: Sequence[str], *, columns: int = 120, rows: int = 40, env: dict[str, str] | None = None):
         self.started = time.perf_counter()
-        self.pid, self.fd = pty.fork()
-        if self.pid == 0:
-            os.environ.update({"TERM": "xterm-256color", "COLORTERM": "truecolor", **(env or {})})
-            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-            os.execvp(argv[0], list(argv))
+        # The other end is kept open: what the program leaves set can be looked at when it has ended.
+        self.fd, self._other_end = os.openpty()
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        self.pid = os.fork()
+        if self.pid == 0:
+            os.login_tty(self._other_end)
+            os.environ.update({"TERM": "xterm-256color", "COLORTERM": "truecolor", **(env or {})})
+            os.execvp(argv[0], list(argv))
+        self._status: int | None = None
         self.seen = b""
 
     def wait_for(self, marker: bytes, timeout: float = 20.0) -> float:
@@ -57,6 +59,31 @@ class Terminal:
         """Type."""
         os.write(self.fd, keys)
 
+    def end(self, timeout: float = 20.0) -> int:
+        """Read until the program has ended by itself; return its exit status, negative for a signal."""
+        deadline = time.perf_counter() + timeout
+        while self._status is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self._status = os.waitstatus_to_exitcode(status)
+            elif time.perf_counter() > deadline:
+                raise TimeoutError(self.seen[-400:])
+            self._take(0.02)
+        while self._take(0.0):
+            continue
+        return self._status
+
+    def has_modes(self) -> bool:
+        """The terminal is as a shell wants it: lines are edited by it, what is typed is shown, Ctrl+C interrupts."""
+        wanted = termios.ICANON | termios.ECHO | termios.ISIG
+        return termios.tcgetattr(self._other_end)[3] & wanted == wanted
+
+    def _take(self, timeout: float) -> bool:
+        if not select.select([self.fd], [], [], timeout)[0]:
+            return False
+        self.seen += os.read(self.fd, 1 << 16)
+        return True
+
     def cpu(self) -> float:
         """CPU seconds of the program so far, user and system."""
         fields = Path(f"/proc/{self.pid}/stat").read_text().rsplit(") ", 1)[1].split()
@@ -68,9 +95,12 @@ class Terminal:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        os.kill(self.pid, 15)
-        # The terminal is gone together with the program.
-        with contextlib.suppress(OSError):
-            self.drain(0.3)
-        os.waitpid(self.pid, 0)
+        if self._status is None:
+            os.kill(self.pid, signal.SIGTERM)
+            try:
+                self.end(10.0)
+            except TimeoutError:
+                os.kill(self.pid, signal.SIGKILL)
+                os.waitpid(self.pid, 0)
+        os.close(self._other_end)
         os.close(self.fd)

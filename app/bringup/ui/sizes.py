@@ -1,0 +1,4 @@
+"""How small a terminal may be."""
+
+SMALLEST = (60, 15)
+"""Columns and rows below which nothing useful fits."""
