@@ -5,11 +5,12 @@ from __future__ import annotations
 import fcntl
 import os
 import select
-import signal
 import struct
+import subprocess
 import termios
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 
@@ -24,12 +25,18 @@ class Terminal:
         # The other end is kept open: what the program leaves set can be looked at when it has ended.
         self.fd, self._other_end = os.openpty()
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-        self.pid = os.fork()
-        if self.pid == 0:
-            os.login_tty(self._other_end)
-            os.environ.update({"TERM": "xterm-256color", "COLORTERM": "truecolor", **(env or {})})
-            os.execvp(argv[0], list(argv))
-        self._status: int | None = None
+        # They would count for more than the size of the terminal.
+        surroundings = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+        self._process = subprocess.Popen(
+            argv,
+            stdin=self._other_end,
+            stdout=self._other_end,
+            stderr=self._other_end,
+            env={**surroundings, "TERM": "xterm-256color", "COLORTERM": "truecolor", **(env or {})},
+            start_new_session=True,
+            preexec_fn=partial(fcntl.ioctl, 0, termios.TIOCSCTTY, 0),
+        )
+        self.pid = self._process.pid
         self.seen = b""
 
     def wait_for(self, marker: bytes, timeout: float = 20.0) -> float:
@@ -47,12 +54,14 @@ class Terminal:
         self.seen += data
         return data
 
-    def drain(self, seconds: float) -> int:
-        """Read for `seconds`; return how many bytes were drawn."""
+    def drain(self, seconds: float, *, keep: bool = False) -> int:
+        """Read for `seconds`; return how many bytes were drawn. They are forgotten unless they are to be kept."""
         end, drawn = time.perf_counter() + seconds, 0
         while (left := end - time.perf_counter()) > 0:
             if select.select([self.fd], [], [], left)[0]:
-                drawn += len(os.read(self.fd, 1 << 16))
+                data = os.read(self.fd, 1 << 16)
+                drawn += len(data)
+                self.seen += data if keep else b""
         return drawn
 
     def send(self, keys: bytes) -> None:
@@ -62,16 +71,13 @@ class Terminal:
     def end(self, timeout: float = 20.0) -> int:
         """Read until the program has ended by itself; return its exit status, negative for a signal."""
         deadline = time.perf_counter() + timeout
-        while self._status is None:
-            pid, status = os.waitpid(self.pid, os.WNOHANG)
-            if pid:
-                self._status = os.waitstatus_to_exitcode(status)
-            elif time.perf_counter() > deadline:
+        while self._process.poll() is None:
+            if time.perf_counter() > deadline:
                 raise TimeoutError(self.seen[-400:])
             self._take(0.02)
         while self._take(0.0):
             continue
-        return self._status
+        return self._process.returncode
 
     def has_modes(self) -> bool:
         """The terminal is as a shell wants it: lines are edited by it, what is typed is shown, Ctrl+C interrupts."""
@@ -95,12 +101,11 @@ class Terminal:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._status is None:
-            os.kill(self.pid, signal.SIGTERM)
-            try:
-                self.end(10.0)
-            except TimeoutError:
-                os.kill(self.pid, signal.SIGKILL)
-                os.waitpid(self.pid, 0)
+        self._process.terminate()
+        try:
+            self.end(10.0)
+        except TimeoutError:
+            self._process.kill()
+            self._process.wait()
         os.close(self._other_end)
         os.close(self.fd)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -52,8 +51,6 @@ def make_console(
     host: str, target: Target, *, theme: str = "", options: SshOptions | None = None
 ) -> tuple[BringupApp, Opener]:
     """Return the application and what opens its session."""
-    # Loading makes no garbage, and looking for some costs a tenth of the time to the first frame.
-    gc.disable()
     from bringup.ui.app import BringupApp
 
     opener = Opener(host, target, options)

@@ -43,6 +43,10 @@ def demo(scenario: str = "healthy", /, *, speed: float = 1.0, theme: str | None 
 
 async def _run(scenario: Scenario, speed: float, theme: str) -> int:
     from bringup.cli.console import make_console
+    from bringup.demo.home import make_root
+
+    # asyncssh cannot even be imported where no temporary file can be made: told before.
+    make_root().rmdir()
     from bringup.demo.host import DemoHost
     from bringup.session.target import Target
 

@@ -22,13 +22,13 @@ _LONGEST_SILENCE = 1e8
 
 
 def explain(
-    file: Annotated[str, Parameter(allow_leading_hyphen=True)] = "",
+    file: Annotated[str, Parameter(allow_leading_hyphen=True, show_default=False)] = "",
     /,
     *,
-    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    as_json: Annotated[bool, Parameter(name="--json", negative="", show_default=False)] = False,
     silent: float = 0.0,
-    exit_code: Annotated[bool, Parameter(negative="")] = False,
-    rules: Annotated[bool, Parameter(negative="")] = False,
+    exit_code: Annotated[bool, Parameter(negative="", show_default=False)] = False,
+    rules: Annotated[bool, Parameter(negative="", show_default=False)] = False,
 ) -> int:
     """Say what happened in a log that you already have, and which line caused it.
 

@@ -39,6 +39,6 @@ def _sentence(error: CycloptsError) -> str:
         case MissingArgumentError():
             return f"{name} needs a value."
         case RepeatArgumentError():
-            return f"{name} is given more than once."
+            return f"{error.token.keyword or name} is given more than once."
         case _:
             return str(error).strip()

@@ -17,6 +17,9 @@ _NARROWEST, _WIDEST = 40, 120
 
 def emit(text: str) -> None:
     """Write text and flush it. A reader that has gone (`| head`) is no error; what it cannot show becomes `?`."""
+    if sys.stdout is None:
+        # It was closed before we were started: nobody wants to know.
+        return
     sys.stdout.flush()
     try:
         sys.stdout.buffer.write(text.encode(sys.stdout.encoding or "utf-8", "replace"))
@@ -34,7 +37,7 @@ def emit_page(page: Callable[[int], RenderableType]) -> None:
     from rich.console import Console
 
     console = Console(highlight=False, markup=False, emoji=False, soft_wrap=False)
-    known = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()
+    known = (sys.stdout is not None and sys.stdout.isatty()) or os.environ.get("COLUMNS", "").isdigit()
     console.width = min(max(console.width if known else PIPE_WIDTH, _NARROWEST), _WIDEST)
     with console.capture() as captured:
         console.print(page(console.width))

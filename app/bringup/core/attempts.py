@@ -16,6 +16,8 @@ _SLACK = 2.0
 def launch(state: State, event: Launch) -> State:
     """Return the state after a server printed its arguments: a new attempt, unless they are known from elsewhere."""
     old = state.attempt
+    if event.echo and _is_echo(old):
+        return replace(state, attempt=_filled_in(old, event))
     if _is_other_node(old, event):
         return replace(state, attempt=replace(old, nodes=_with(old.nodes, event.node_rank)))
     if old.logged:
@@ -40,6 +42,9 @@ def launch(state: State, event: Launch) -> State:
         nodes=(event.node_rank,) if event.nnodes > 1 else (),
         port=event.port if event.port is not None else base.port,
         loader_threads=event.loader_threads,
+        servers=max(1, event.servers),
+        version=event.version or base.version,
+        echoed=event.echo,
         began_at=base.began_at if base.began_at is not None else _began(state, event),
         launched=True,
         logged=True,
@@ -120,6 +125,27 @@ def _is_other_node(old: Attempt, event: Launch) -> bool:
         and (old.tp, old.pp, old.dp) == (event.tp, event.pp, event.dp)
         and not old.faults
         and not old.endings
+    )
+
+
+def _is_echo(old: Attempt) -> bool:
+    """A child of this launch speaks, not the first process of another: that one comes after an end."""
+    return old.logged and not (old.echoed and (old.endings or root_line(old) is not None))
+
+
+def _filled_in(old: Attempt, event: Launch) -> Attempt:
+    """Return the attempt with what a child knows better: defaults are not among the arguments of the launcher."""
+    return replace(
+        old,
+        model=old.model or event.model or None,
+        draft_model=old.draft_model or event.draft_model or None,
+        algorithm=old.algorithm or event.algorithm,
+        tp=event.tp if old.tp == 1 else old.tp,
+        pp=event.pp if old.pp == 1 else old.pp,
+        dp=event.dp if old.dp == 1 else old.dp,
+        version=event.version or old.version,
+        echoed=True,
+        last_line_at=event.at,
     )
 
 

@@ -36,7 +36,7 @@ class Decoder:
     @property
     def engine(self) -> str | None:
         """Name of the engine that the log was found to be of, None until that is known."""
-        return self._reader.dialects[0].engine.name if self._reader.decided else None
+        return self._reader.engine
 
     def feed(self, data: bytes, at: float | None) -> list[Event]:
         """Return the events of the next bytes, closed by one LinesRead; `at` is when live bytes arrived.

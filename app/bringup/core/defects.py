@@ -23,7 +23,9 @@ def failure_of(error: BaseException) -> BringupError:
         return first
     said = mask(clean_text(str(first)))[:_LONGEST].strip().rstrip(".")
     told = f"{type(first).__name__}: {said}" if said else type(first).__name__
-    return Defect(f"bringup itself failed{_place(first)}: {told}.", HINT)
+    defect = Defect(f"bringup itself failed{_place(first)}: {told}.", HINT)
+    defect.__cause__ = first
+    return defect
 
 
 def leaves(error: BaseException) -> Iterator[BaseException]:

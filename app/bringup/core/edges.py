@@ -43,13 +43,16 @@ def begin(attempt: Attempt, edges: tuple[Edge, ...], event: PhaseBegan) -> tuple
         return _swap(edges, old, replace(old, ended=None, seconds=None)) if again else edges
     if len(edges) >= _MOST_EDGES:
         return edges
-    closed = edges if event.phase == "compile" else _close_open(edges, event.at)
+    inside = event.phase == "compile" and open_edge(edges, "graphs") is not None
+    closed = edges if inside else _close_open(edges, event.at)
     return (*closed, Edge(event.phase, role, event.part, began=event.at))
 
 
 def end(attempt: Attempt, edges: tuple[Edge, ...], event: PhaseEnded) -> tuple[Edge, ...]:
     """Return the edges after an end line; the begin may be missing where the log was cut."""
-    if event.again or _is_echo(edges, event.phase):
+    if _is_echo(edges, event.phase):
+        return edges
+    if event.again and has(edges, event.phase) and open_edge(edges, event.phase) is None:
         return edges
     named = event.role or ("draft" if is_draft_class(event.model_class) else None)
     old = _match(edges, event, named)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import pairwise
 
-from bringup.core.headers import glue_pattern
+from bringup.core.headers import glue_pattern, glued_at
 from bringup.core.rules import Engine
 
 LIMIT = 16 * 1024
@@ -68,7 +68,7 @@ class LineFolder:
             return []
         if self._glue is None or text[:1] == b"[":
             return [text]
-        cuts = [found.start() for found in self._glue.finditer(text)]
+        cuts = glued_at(self._glue, text)
         if not cuts:
             return [text]
         edges = [0, *cuts, len(text)]

@@ -32,6 +32,8 @@ class Header:
     label: re.Pattern[bytes]
     """One label of the group `labels`: name and number."""
     samples: tuple[str, ...]
+    repeats: bool = False
+    """A record of several lines has the header before each of them (vLLM's NewLineFormatter)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,8 @@ class Heading:
     size: int
     record: bool
     key: bytes
+    """Names the process that wrote the line, b"" where the header does not."""
+    repeats: bool = False
 
 
 class Headers:
@@ -71,7 +75,10 @@ class Headers:
             end = record.find(header.close, 0, _LONGEST)
             if end < 0:
                 continue
-            text = record[: end + len(header.close)]
+            stop = end + len(header.close)
+            if header.close[-1:] != b" " and record[stop : stop + 1] == b" ":
+                stop += 1
+            text = record[:stop]
             heading = self._known.get(text)
             if heading is None:
                 heading = self._learn(header, text)
@@ -96,12 +103,13 @@ class Headers:
         groups = found.groupdict()
         stamp = groups.get("stamp") or b""
         labels = read_labels(header.label, groups.get("labels") or b"")
-        heading = Heading(labels, stamp, len(text), header.record, b"" if header.record else text)
+        key = b"" if header.record else groups.get("pid") or text
+        heading = Heading(labels, stamp, len(text), header.record, key, header.repeats)
         if len(self._known) >= _MOST_KNOWN:
             self._known.clear()
             self.tails.clear()
         self._known[text] = heading
-        if stamp and header.record and header.close == self.close:
+        if stamp and header.record and header.close == self.close and not header.repeats:
             if not self.reach:
                 self._lead, self.reach = found.span("stamp")
                 self._shape = text[: self.reach].translate(_DIGITS)
@@ -113,7 +121,7 @@ class Headers:
         """Cut text without a header of its own before every header that was glued to it."""
         if self._glue is None:
             return [text]
-        cuts = [0, *(found.start() for found in self._glue.finditer(text)), len(text)]
+        cuts = [0, *glued_at(self._glue, text), len(text)]
         return [text[begin:end] for begin, end in pairwise(cuts) if end > begin]
 
 
@@ -139,6 +147,7 @@ def parse_headers(tables: Iterable[Mapping[str, Any]], label: str, source: str) 
             glued=bool(table.get("glued", False)),
             label=labels,
             samples=tuple(table.get("samples", ())),
+            repeats=bool(table.get("repeats", False)),
         )
         if not header.samples or not all(Headers([header]).read(s.encode()) for s in header.samples):
             raise UsageError(f"{source}: the header '{match}' has no sample, or does not match it.")
@@ -150,6 +159,17 @@ def glue_pattern(headers: Iterable[Header]) -> re.Pattern[bytes] | None:
     """Return a pattern that finds the headers which can be glued to unterminated text, None where there are none."""
     patterns = dict.fromkeys(header.pattern.pattern for header in headers if header.glued)
     return re.compile(without_names(b"|".join(patterns))) if patterns else None
+
+
+def glued_at(glue: re.Pattern[bytes], text: bytes) -> list[int]:
+    """Return where headers begin in text; of several that follow each other directly only the first."""
+    found: list[int] = []
+    end = 0
+    for match in glue.finditer(text):
+        if match.start() != end:
+            found.append(match.start())
+        end = match.end()
+    return found
 
 
 def without_names(pattern: bytes) -> bytes:

@@ -20,6 +20,7 @@ from bringup.core.events import (
     Warned,
 )
 from bringup.core.ranks import MOST_RANKS, find, first_local_rank, put, rank_of
+from bringup.core.settling import settle
 from bringup.core.state import Attempt, Edge, EndingLine, FaultLine, Rank
 
 FEW = 24
@@ -50,14 +51,21 @@ def listen(attempt: Attempt, number: int | None, labels: Labels, at: float) -> A
     known = find(attempt, number)
     if known is None and len(attempt.ranks) >= MOST_RANKS:
         return attempt
-    if known is not None and known.heard_at == at and known.labels:
+    own = () if "rank" in dict(labels) else labels
+    if known is not None and known.heard_at == at and (known.labels or not own):
         return attempt
     rank = known or Rank(number)
-    return replace(attempt, ranks=put(attempt.ranks, replace(rank, labels=rank.labels or labels, heard_at=at)))
+    return replace(attempt, ranks=put(attempt.ranks, replace(rank, labels=rank.labels or own, heard_at=at)))
 
 
 def phase_edge(attempt: Attempt, event: PhaseBegan | PhaseEnded) -> Attempt:
     """Return the attempt after a phase began or ended, on the rank that says so or in the main process."""
+    if event.everyone:
+        return settle(_own_edge(attempt, event), event)
+    return _own_edge(attempt, event)
+
+
+def _own_edge(attempt: Attempt, event: PhaseBegan | PhaseEnded) -> Attempt:
     number = rank_of(attempt, event.labels)
     if number is None:
         return replace(attempt, main=_edge(attempt, attempt.main, event))
@@ -81,7 +89,7 @@ def fact(attempt: Attempt, event: Fact) -> Attempt:
     attempt = replace(attempt, facts=facts)
     if event.name == "version":
         return replace(attempt, version=event.value)
-    if event.name == "engine" and attempt.engine is None:
+    if event.name == "engine" and (attempt.engine is None or not attempt.logged):
         return replace(attempt, engine=event.value)
     if event.name == "model" and attempt.model is None:
         return replace(attempt, model=event.value)
@@ -91,7 +99,14 @@ def fact(attempt: Attempt, event: Fact) -> Attempt:
 
 
 def reached(attempt: Attempt, event: Reached) -> Attempt:
-    """Return the attempt with a milestone of the main process; the first time counts."""
+    """Return the attempt with a milestone of the main process; the first time counts.
+
+    Where several HTTP servers were asked for, it is ready with the last of them.
+    """
+    if event.everyone:
+        attempt = settle(attempt, event)
+    if event.milestone == "ready" and attempt.up + 1 < attempt.servers:
+        return replace(attempt, up=attempt.up + 1)
     if any(name == event.milestone for name, _ in attempt.reached) or len(attempt.reached) >= FEW:
         return attempt
     return replace(attempt, reached=(*attempt.reached, (event.milestone, event.at)))

@@ -95,7 +95,8 @@ def all_steps(attempt: Attempt) -> tuple[Step, ...]:
     for (phase, role, part), edges in ordered:
         is_open = any(edge.ended is None for _, edge in edges)
         moved_on = any(_index(attempt, rank, edge) < latest[rank] - 1 for rank, edge in edges)
-        expected = frozenset(rank for rank, _ in edges) if _is_partial(phase, role) else all_ranks
+        spoke = frozenset(rank for rank, _ in edges)
+        expected = spoke if _is_partial(attempt, phase, role, spoke) else all_ranks
         started = min(_start(edge) for _, edge in edges)
         steps.append(Step(phase, role, part, tuple(edges), expected, started, moved_on and not is_open))
     return tuple(steps)
@@ -176,8 +177,11 @@ def _captured(edges: list[Edge]) -> bool:
     return edges[0].phase != "graphs" or any(edge.part != "prefill" for edge in edges)
 
 
-def _is_partial(phase: Phase, role: Role) -> bool:
-    return phase == "compile" or (phase == "graphs" and role == "draft")
+def _is_partial(attempt: Attempt, phase: Phase, role: Role, spoke: frozenset[int]) -> bool:
+    """Only some ranks print it: a compile, a draft's captures, and with vLLM most of what its first worker prints."""
+    if phase == "compile" or (phase == "graphs" and role == "draft"):
+        return True
+    return attempt.engine == "vllm" and (phase != "distributed" or len(spoke) == 1)
 
 
 def _index(attempt: Attempt, rank: int, edge: Edge) -> int:

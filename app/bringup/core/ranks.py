@@ -14,20 +14,28 @@ from bringup.core.state import Attempt, Rank
 MOST_RANKS = 4096
 """More ranks than any launch has: a log is untrusted, and must not make the state grow without bound."""
 
-_GROUPS = "DP|PP|ATTN_CP|MOE_DP|TP|EP"
-_TITLE = re.compile(rf"::(?:scheduler|Worker)((?:_(?:{_GROUPS})\d{{1,6}})*)\s*$")
+_GROUPS = "DP|PP|PCP|DCP|ATTN_CP|MOE_DP|TP|EP"
+ENGINE = "enginecore"
+"""Label of a vLLM engine core: with one rank an engine it is that rank itself, else it speaks for its workers."""
+_TITLE = re.compile(rf"::(?P<who>scheduler|Worker|EngineCore)(?P<groups>(?:_(?:{_GROUPS})\d{{1,6}})*)\s*$")
 _GROUP = re.compile(rf"_({_GROUPS})(\d+)")
 _UP = ("scheduler-up", "http-up", "ready")
-_NO_DRAFT_MODEL = ("", "NGRAM")
+_NO_DRAFT_MODEL = ("", "NGRAM", "NGRAM_GPU", "SUFFIX")
 _DRAFT_CLASS = re.compile(r"Eagle|NextN|MTP")
 
 
 def labels_of_title(title: str) -> Labels | None:
-    """Return the labels in the title of a rank's process (`sglang::scheduler_DP0_TP3`), or None for other processes."""
+    """Return the labels in the title of a rank's process (`sglang::scheduler_DP0_TP3`), or None for other processes.
+
+    An engine core of vLLM runs the model itself where there is one rank an engine, and never has a TP label then.
+    """
     found = _TITLE.search(title)
     if found is None:
         return None
-    return tuple(sorted((name.lower(), int(number)) for name, number in _GROUP.findall(found[1])))
+    labels = tuple(sorted((name.lower(), int(number)) for name, number in _GROUP.findall(found["groups"])))
+    if found["who"] == "EngineCore" and "tp" not in dict(labels):
+        return ((ENGINE, dict(labels).get("dp", 0)),)
+    return labels
 
 
 def world_size(attempt: Attempt) -> int:
@@ -45,6 +53,8 @@ def rank_of(attempt: Attempt, labels: Labels) -> int | None:
     given = dict(labels)
     if "rank" in given:
         rank = given["rank"]
+    elif ENGINE in given:
+        rank = given[ENGINE] if _is_rank_itself(attempt) else -1
     elif "tp" in given and not attempt.launched and "pp" not in given:
         rank = given["tp"]
     elif {"tp", "pp", "dp"} & given.keys():
@@ -58,6 +68,12 @@ def rank_of(attempt: Attempt, labels: Labels) -> int | None:
     else:
         return None
     return rank if 0 <= rank < MOST_RANKS else None
+
+
+def _is_rank_itself(attempt: Attempt) -> bool:
+    """Say whether an engine core runs the model in its own process: it has one rank, and no workers were seen."""
+    workers = any(name in ("tp", "pp") for rank in attempt.ranks for name, _ in rank.labels)
+    return attempt.tp * attempt.pp == 1 and not workers
 
 
 def expected_ranks(attempt: Attempt) -> tuple[int, ...] | None:
@@ -105,14 +121,15 @@ def is_draft_class(model_class: str) -> bool:
 
 def rank_name(rank: Rank) -> str:
     """Return what the engine calls the rank: "TP3", "DP1 TP0", or "rank 0" where it prints no label."""
-    shown = [f"{name.upper()}{number}" for name, number in rank.labels if name in ("dp", "pp", "tp")]
+    labels = [("dp" if name == ENGINE and rank.rank else name, number) for name, number in rank.labels]
+    shown = [f"{name.upper()}{number}" for name, number in labels if name in ("dp", "pp", "tp")]
     return " ".join(shown) if shown else f"rank {rank.rank}"
 
 
 def name_of(attempt: Attempt, rank: int) -> str:
     """Return the name of a rank by its number, also of one that never printed anything."""
     for known in attempt.ranks:
-        if known.rank == rank:
+        if known.rank == rank and known.labels:
             return rank_name(known)
     simple = attempt.pp == 1 and (attempt.dp == 1 or attempt.dp_attention) and world_size(attempt) > 1
     return f"TP{rank}" if simple else f"rank {rank}"

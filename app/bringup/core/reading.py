@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from bringup.core.dialect import Dialect
-from bringup.core.events import Bar, Event, Fact, Fault, Labels, Launch
+from bringup.core.events import Bar, Event, Fact, Fault, Labels, Launch, PhaseBegan, PhaseEnded
 from bringup.core.headers import Heading
 from bringup.core.matching import Found, Matcher
 from bringup.core.rule import ARGUMENTS, Rule, line_text
@@ -25,9 +25,11 @@ class Reader:
     """Reads the records of one log; keeps what reaches over several lines."""
 
     def __init__(self, dialects: Sequence[Dialect], wrappers: Wrappers, time: Timekeeper, *, decided: bool) -> None:
-        self.dialects = tuple(dialects)
+        self.dialects = tuple(sorted(dialects, key=lambda known: known.engine.yields))
         """Engines that the log can still be of; one as soon as that is known."""
         self.decided = decided
+        self.engine = self.dialects[0].engine.name if decided else None
+        """Name of the engine, None until there is a sign of one."""
         self.time = time
         self.line = 1
         self.origin = ""
@@ -37,6 +39,10 @@ class Reader:
         self.voice = Voice()
         """The writer of lines that no transport and no process name was put before."""
         self._voices = {("", b""): self.voice}
+        self._other: Voice | None = None
+        """Whom the next line without a name belongs to: two processes' names came before one line."""
+        self._one_process = False
+        """The origin of this record is one process."""
         self._peeler = Peeler(wrappers)
         self._common = Matcher(wrappers.rules)
         self._counts: dict[str, int] = {}
@@ -46,7 +52,7 @@ class Reader:
     def end_line(self) -> None:
         """Go to the next line of the file."""
         self.line += 1
-        self.origin = ""
+        self.origin, self._one_process = "", False
 
     def end_file(self) -> None:
         """Begin to count at the first line again; no traceback goes on in another file."""
@@ -74,36 +80,68 @@ class Reader:
 
     def bar(self, record: bytes) -> dict[str, Any] | None:
         """Return the fields of the bar that an unfinished record shows, or None."""
+        matchers = [dialect.matcher for dialect in self.dialects]
         for text in self._parts(record):
-            for dialect in self.dialects:
-                found = dialect.matcher.find(text.rstrip())
+            for matcher in (*matchers, self._common):
+                found = matcher.find(text.rstrip())
                 if found is not None and found[0].event is Bar:
                     return found[0].values(found[1])
         return None
 
     def headed(self, text: bytes, dialect: Dialect, heading: Heading) -> None:
         """Read a line that begins with an engine's header."""
-        voice = self._voice(heading.key)
+        if not heading.record:
+            self._named(text, dialect, heading)
+            return
+        voice, self._other = self._other or self._voice(b""), None
+        self._recorded(text, dialect, heading, voice)
+
+    def _named(self, text: bytes, dialect: Dialect, heading: Heading) -> None:
+        """Read a line after the name of the process that wrote it.
+
+        Names can follow each other: a process that renames itself prints both, and two processes that write at the same
+        moment leave both names before the first line and none before the second (vLLM up to 0.30).
+        """
+        first, inner, rest = heading, heading, text[heading.size :]
+        found = dialect.headers.read(rest)
+        while found is not None and not found.record:
+            inner, rest = found, rest[found.size :]
+            found = dialect.headers.read(rest)
+        voice = self._voice(inner.key)
+        voice.labels = inner.labels or voice.labels
+        if first.key != inner.key:
+            self._other = self._voice(first.key)
+            self._other.labels = first.labels or self._other.labels
+        if found is not None:
+            self._recorded(rest, dialect, found, voice)
+            return
+        self.heard.add(voice.labels)
+        if rest.strip(b". \t"):
+            self._bare(rest, voice)
+
+    def _recorded(self, text: bytes, dialect: Dialect, heading: Heading, voice: Voice) -> None:
+        """Read a line of a record; a record of several lines can have its header before each of them."""
         if heading.stamp:
             self.time.text = heading.stamp
-        self.heard.add(heading.labels)
-        if not heading.record:
+        if not (heading.repeats and voice.heading == heading):
             voice.heading = heading
+            voice.trace = voice.announced = None
+        elif voice.trace is not None:
             self._bare(text[heading.size :], voice)
             return
-        voice.heading = heading
-        voice.trace = voice.announced = None
-        found = dialect.matcher.find_headed(text, heading.size, heading.labels != ())
+        labels = voice.whose
+        self.heard.add(labels)
+        found = dialect.matcher.find_headed(text, heading.size, labels != ())
         self.message(text, heading.size, found, voice, dialect)
 
     def message(self, text: bytes, start: int, found: Found | None, voice: Voice, dialect: Dialect) -> None:
         """Act on a message with a header; `found` is the rule with a literal beginning that knows it."""
-        labels = voice.heading.labels if voice.heading else ()
+        labels = voice.whose
         found = found or dialect.matcher.find_loose(text, start, labels != ()) or self._common.find(text, start)
         if found is None:
             self.unknown += 1
         else:
-            self.emit(found, labels, dialect)
+            self._speak(found, labels, dialect, voice)
             if not found[0].traceback:
                 return
             voice.announce(found[0], self.line)
@@ -131,8 +169,8 @@ class Reader:
 
     def _found_bare(self, found: Found, voice: Voice, dialect: Dialect | None) -> None:
         """Act on a rule for a line without a header; it is the rank's whose traceback is open, else nobody's."""
-        labels = voice.trace.labels if voice.trace else self._prefix_labels(voice)
-        self.emit(found, labels, dialect)
+        labels = voice.trace.labels if voice.trace else voice.labels
+        self._speak(found, labels, dialect, voice)
         if found[0].traceback:
             voice.announce(found[0], self.line)
         if voice.trace is None:
@@ -167,6 +205,13 @@ class Reader:
         is_fault = found[0].event is Fault
         self.emit(found, trace.labels, dialect, {"secondary": True} if is_fault and trace.known else None)
         trace.known = trace.known or (is_fault and not found[0].fixed.get("secondary"))
+
+    def _speak(self, found: Found, labels: Labels, dialect: Dialect | None, voice: Voice) -> None:
+        """Emit the event of a rule; where a process tells which rank it is, its later lines are that rank's."""
+        rule, match = found
+        if rule.names_rank and voice.named and not voice.labels and rule.event in (PhaseBegan, PhaseEnded):
+            voice.labels = labels = rule.labels(match, labels)
+        self.emit(found, labels, dialect)
 
     def emit(self, found: Found, labels: Labels, dialect: Dialect | None, more: dict[str, Any] | None = None) -> None:
         """Append the event of a rule, unless the rule has none or has spoken often enough in this launch."""
@@ -207,19 +252,18 @@ class Reader:
 
     def _decide(self, dialect: Dialect | None) -> None:
         """Settle which engine's log this is."""
-        if dialect is not None:
-            self.decided = True
-            self.dialects = (dialect,)
-            self.events.append(Fact(name="engine", value=dialect.engine.name, **self._place(())))
+        if dialect is None or dialect.engine.name == self.engine:
+            return
+        self.engine = dialect.engine.name
+        self.decided = not dialect.engine.yields
+        others = () if self.decided else (known for known in self.dialects if known is not dialect)
+        self.dialects = (dialect, *others)
+        self.events.append(Fact(name="engine", value=self.engine, **self._place(())))
 
     def _leave(self, voice: Voice) -> None:
         """A line of somebody else: what comes after it no longer belongs to the last header."""
         if voice.heading is not None and voice.heading.record:
             voice.heading = None
-
-    def _prefix_labels(self, voice: Voice) -> Labels:
-        """Return the labels of a process name before the line."""
-        return voice.heading.labels if voice.heading is not None and not voice.heading.record else ()
 
     def _voice(self, key: bytes) -> Voice:
         """Return the writer of a line, by its origin and the process name before it."""
@@ -230,7 +274,7 @@ class Reader:
         if voice is None:
             if len(self._voices) >= _MOST_VOICES:
                 self._voices.clear()
-            voice = self._voices[name] = Voice()
+            voice = self._voices[name] = Voice(named=key != b"" or self._one_process)
         return voice
 
     def _parts(self, record: bytes) -> Iterator[bytes]:
@@ -238,7 +282,7 @@ class Reader:
         text = _ANSI.sub(b"", record) if _ESC in record else record
         peeled = self._peeler.peel(text, self._has_header)
         if peeled.origin:
-            self.origin = peeled.origin
+            self.origin, self._one_process = peeled.origin, peeled.process
         _, heading = self._heading(peeled.text)
         if peeled.stamp:
             self.time.wrap(peeled.stamp, heading.stamp if heading else b"")

@@ -33,6 +33,8 @@ class Engine:
     """In the file's order: the first that matches wins, those with a literal beginning before the others."""
     titles: Titles
     command: Command
+    yields: bool
+    """Another engine that is found in the same log is the one that the log is about (a router beside an engine)."""
     launch: Mapping[str, tuple[str, ...]]
     """Field of Launch → names that the printed arguments use for it; `a.b` looks for b within a."""
 
@@ -77,6 +79,7 @@ def parse_engine(mapping: Mapping[str, Any], source: str) -> Engine:
         rules=parse_rules(mapping.get("rules", ()), source),
         titles=parse_titles(mapping.get("titles", ()), label, source),
         command=parse_command(mapping.get("command", {}), source),
+        yields=bool(mapping.get("yields", False)),
         launch=launch,
     )
 

@@ -165,6 +165,12 @@ class Attempt:
     """Its arguments were seen in the log."""
     launched_at: float | None = None
     """When they were printed there."""
+    servers: int = 1
+    """HTTP servers that must come up."""
+    up: int = 0
+    """HTTP servers that said that they are up, before the last of them did."""
+    echoed: bool = False
+    """A child has repeated the arguments."""
     nodes: tuple[int, ...] = ()
     """Node ranks whose arguments this log has shown (a job's log can hold several nodes)."""
 

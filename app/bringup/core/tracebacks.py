@@ -76,6 +76,15 @@ class Voice:
     trace: Trace | None = None
     announced: Rule | None = None
     announced_line: int = 0
+    labels: Labels = ()
+    """Which rank it is, where its name or a line of its own told."""
+    named: bool = False
+    """It is known to be one process."""
+
+    @property
+    def whose(self) -> Labels:
+        """Whose the last line is: by its header, else by the process that wrote it."""
+        return (self.heading.labels if self.heading else ()) or self.labels
 
     def announce(self, rule: Rule, line: int) -> None:
         """Take note of a line that says that a traceback follows."""
@@ -87,7 +96,7 @@ class Voice:
         A bare one belongs to the header directly above it; further down it is nobody's.
         """
         if labels is None:
-            labels = self.heading.labels if self.heading else ()
+            labels = self.whose
         rule = self.announced if line - self.announced_line <= _ANNOUNCED_WITHIN else None
         if rule is None:
             self.trace = Trace(labels)

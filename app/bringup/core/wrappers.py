@@ -31,6 +31,8 @@ class Wrapper:
     sure: bool
     """It proves itself; nothing but this transport begins a line so."""
     samples: tuple[str, ...]
+    process: bool = False
+    """The origin names one process, not a place in which several run (Ray's actors)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,8 @@ class Peeled:
     text: bytes
     origin: str = ""
     stamp: bytes = b""
+    process: bool = False
+    """The origin names the process that wrote the line."""
 
 
 class Peeler:
@@ -101,7 +105,9 @@ class Peeler:
         origins = [_origin(found) for _, found in used]
         stamps = [found.groupdict().get("stamp") or b"" for _, found in used]
         end = used[-1][1].end()
-        return Peeled(record[end:], "/".join(filter(None, origins)), next(filter(None, reversed(stamps)), b""))
+        process = any(wrapper.process for wrapper, _ in used)
+        stamp = next(filter(None, reversed(stamps)), b"")
+        return Peeled(record[end:], "/".join(filter(None, origins)), stamp, process)
 
     def _prove(self, layers: Sequence[tuple[Wrapper, re.Match[bytes]]]) -> None:
         """Remember that these beginnings are wrappers."""
@@ -125,8 +131,8 @@ def parse_wrappers(mapping: Mapping[str, Any], source: str) -> Wrappers:
             raise UsageError(f"{where}: it needs a pattern in 'match'.") from None
         except re.error as error:
             raise UsageError(f"{where}: the pattern is not valid: {error}.") from error
-        samples = tuple(table.get("samples", ()))
+        samples, process = tuple(table.get("samples", ())), bool(table.get("process", False))
         if not samples or not all(pattern.match(sample.encode()) for sample in samples):
             raise UsageError(f"{where}: it has no sample, or does not match it.")
-        found.append(Wrapper(str(table.get("name", "")), pattern, bool(table.get("sure", False)), samples))
+        found.append(Wrapper(str(table.get("name", "")), pattern, bool(table.get("sure", False)), samples, process))
     return Wrappers(tuple(found), parse_rules(mapping.get("rules", ()), source))

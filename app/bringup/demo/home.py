@@ -6,10 +6,12 @@ import dataclasses
 import os
 import shutil
 import sys
+import tempfile
 from importlib import resources
 from pathlib import Path
 
 import bringup
+from bringup.core.errors import BringupError
 from bringup.demo import checkpoint
 from bringup.demo import plan as plans
 from bringup.demo.engine_log import VERSION
@@ -27,6 +29,15 @@ if __name__ == "__main__":
 """
 PASSED_ON = ("LANG", "LC_ALL", "LC_CTYPE", "TZ")
 SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
+ROOM = "It needs a few MB in a folder that can be written to: name one with TMPDIR."
+
+
+def make_root() -> Path:
+    """Make the folder of a host; raises BringupError where there is no room for it."""
+    try:
+        return Path(tempfile.mkdtemp(prefix="bringup-demo-"))
+    except OSError as error:
+        raise BringupError(f"The demo has no folder to build its host in: {error.strerror}.", ROOM) from error
 
 
 class Home:

@@ -8,8 +8,6 @@ import os
 import secrets
 import socket
 import sys
-import tempfile
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -18,7 +16,7 @@ import asyncssh
 from bringup.core.errors import BringupError, UsageError
 from bringup.demo import scenarios
 from bringup.demo.exec import Session
-from bringup.demo.home import Home
+from bringup.demo.home import ROOM, Home, make_root
 from bringup.demo.plan import Plan
 from bringup.demo.scenarios import Scenario
 from bringup.demo.spawner import Running, Spawner
@@ -29,7 +27,6 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 KEY_TYPE = "ssh-ed25519"
 PORTS = range(20000, 32768)
 MOST_TRIES = 500
-ROOM = "It needs some 10 MB in a folder that can be written to: name one with TMPDIR."
 
 
 class DemoHost:
@@ -77,7 +74,7 @@ class DemoHost:
         """Build the host, open its door, and launch the server."""
         if sys.platform != "linux":
             raise UsageError("The demo's simulated host needs Linux.", "Replay a recording instead.")
-        self._home = Home(_make_root())
+        self._home = Home(make_root())
         self._spawner: Spawner | None = None
         self._door: asyncssh.SSHAcceptor | None = None
         try:
@@ -129,18 +126,22 @@ class DemoHost:
         host_key = asyncssh.generate_private_key(KEY_TYPE)
         self.client_key = asyncssh.generate_private_key(KEY_TYPE)
         environ = self._home.environ(self.username)
-        self._door = await asyncssh.listen(
-            self.host,
-            0,
-            server_factory=lambda: _Door(self.username, self.client_key, self._guests, spawner, environ),
-            server_host_keys=[host_key],
-            encoding=None,
-            allow_pty=False,
-            x11_forwarding=False,
-            agent_forwarding=False,
-            gss_host=None,
-            server_version="bringup_demo",
-        )
+        try:
+            self._door = await asyncssh.listen(
+                self.host,
+                0,
+                server_factory=lambda: _Door(self.username, self.client_key, self._guests, spawner, environ),
+                server_host_keys=[host_key],
+                encoding=None,
+                allow_pty=False,
+                x11_forwarding=False,
+                agent_forwarding=False,
+                gss_host=None,
+                server_version="bringup_demo",
+            )
+        except OSError as error:
+            what = f"The demo's SSH server cannot listen on {self.host}: {error.strerror or error}."
+            raise BringupError(what, "Is loopback up, and may it be used?") from error
         self.port = self._door.get_port()
         self.known_hosts = f"[{self.host}]:{self.port} ".encode() + host_key.export_public_key()
         self._home.known_hosts.write_bytes(self.known_hosts)
@@ -239,10 +240,3 @@ def _free_port() -> int:
     raise BringupError(
         f"The demo found no free port from {span}, with {MOST_TRIES} tries.", "Is loopback up, and may it be used?"
     )
-
-
-def _make_root() -> Path:
-    try:
-        return Path(tempfile.mkdtemp(prefix="bringup-demo-"))
-    except OSError as error:
-        raise BringupError(f"The demo has no folder to build its host in: {error.strerror}.", ROOM) from error

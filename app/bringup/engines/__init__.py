@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from bringup.core.errors import UsageError
-from bringup.core.rules import Engine, parse_engine
+from bringup.core.rules import Engine, parse_engine, parse_rules
 from bringup.core.wrappers import Wrappers, parse_wrappers
 
 WRAPPERS = "wrappers.toml"
+LIBRARIES = "libraries.toml"
+"""Rules for what torch, NCCL and other libraries print under every engine."""
 _LISTS = ("headers", "rules", "titles")
 
 
@@ -40,8 +42,10 @@ def load_engines(folder: Path | None = None, problems: list[UsageError] | None =
 
 def load_wrappers(folder: Path | None = None, problems: list[UsageError] | None = None) -> Wrappers:
     """Return the wrappers, before them those of the folder's own wrappers.toml; mistakes are told as for engines."""
-    shipped = next(table for source, table in _shipped() if source == WRAPPERS)
-    wrappers = parse_wrappers(shipped, WRAPPERS)
+    shipped = {source: table for source, table in _shipped() if source in (WRAPPERS, LIBRARIES)}
+    wrappers = parse_wrappers(shipped[WRAPPERS], WRAPPERS)
+    libraries = parse_rules(shipped[LIBRARIES].get("rules", ()), LIBRARIES)
+    wrappers = Wrappers(wrappers.wrappers, wrappers.rules + libraries)
     for path in _own_files(folder):
         if path.name != WRAPPERS:
             continue

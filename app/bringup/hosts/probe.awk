@@ -95,6 +95,7 @@ function sample(   cmd, p, at, file, lists, maps) {
         take_line(file[1], file[2], substr(line, at + 1))
     }
     close(cmd)
+    end_piece()
     if (up == "") exit
     if (asks_port) port_at = up + 3 + 300 * (port_cost = 0.7 * port_cost + 0.3 * used(1))
     if (maps != "") maps_at = up + 150 * (maps_cost = 0.7 * maps_cost + 0.3 * (used(2) + map_lines * 3e-6))
@@ -114,16 +115,26 @@ function wants_maps(p) {
     return 1
 }
 
-function take_line(p, file, rest,   f, at) {
+# Lines of one process come one after another. They are collected in pieces: a long text that grows by lines costs much.
+function take_map(p, line, at) {
+    map_lines++
+    if (p != map_of || length(piece) > 4000) end_piece()
+    map_of = p
+    if (seen[p] == "!") seen[p] = ""
+    if (!at || (line = substr(line, at)) == last_file) return
+    last_file = line
+    piece = piece "\n" line
+}
+
+function end_piece() {
+    if (piece != "") seen[map_of] = seen[map_of] piece
+    piece = ""; last_file = ""
+}
+
+function take_line(p, file, rest,   f) {
     if (file == "stat") { text[p] = text[p] rest; return }
     if (file == "wchan") { wait[p] = rest; return }
-    if (file == "maps") {
-        map_lines++
-        if (seen[p] == "!") seen[p] = ""
-        at = index(rest, "/")
-        if (at && (rest = "\n" substr(rest, at)) != substr(seen[p], length(seen[p]) - length(rest) + 1)) seen[p] = seen[p] rest
-        return
-    }
+    if (file == "maps") { take_map(p, rest, index(rest, "/")); return }
     split(rest, f, " ")
     if (p == "uptime") up = f[1]
     else if (p == "self") clock[++clocks] = f[1] / 1e9

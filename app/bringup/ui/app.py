@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import signal
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from bringup.ui.operator import Connect
     from bringup.ui.screens.watch import WatchScreen
 
-_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 _GOODBYE = 3.0
 """Seconds that the end of the connection may take when the console is left."""
 _LATER = ("bringup.ui.screens.watch", "bringup.ui.operator")
@@ -107,13 +106,13 @@ class BringupApp(App[None]):
 
     async def _load(self) -> None:
         """Load the main screen in a thread, so that keys are heard; put it in place of the first frame, and connect."""
+        await asyncio.sleep(0.05)
         for module in _LATER:
             await asyncio.to_thread(import_module, module)
         self.say(self._greeting)
         # The first frame stays until all panels are in their places.
         with self.batch_update():
             await self.push_screen(self.watch_screen)
-        gc.enable()
         early, self._early = self._early or [], None
         for key in early:
             self.post_message(key)

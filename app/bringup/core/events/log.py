@@ -42,6 +42,11 @@ class Launch(LogEvent):
     host: str = ""
     loader_threads: int | None = None
     """Threads of the weight loader where the arguments say so."""
+    servers: int = 1
+    """HTTP servers that must all come up."""
+    version: str = ""
+    echo: bool = False
+    """A child repeats the arguments of its launch: it fills in what is not known, and begins no attempt of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +57,8 @@ class PhaseBegan(LogEvent):
     role: Role | None = None
     part: str = ""
     """What within the phase: "prefill", "decode", "verify", "extend" for graphs."""
+    everyone: bool = False
+    """No rank can be there before all have loaded (vLLM: the engine core waits for every worker)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +73,8 @@ class PhaseEnded(LogEvent):
     """`type=` of a load's end line: LlamaForCausalLM, LlamaForCausalLMEagle3 …"""
     again: bool = False
     """Weights committed a second time (overlapped start), not a second model."""
+    everyone: bool = False
+    """The line proves it for every rank."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +102,8 @@ class Reached(LogEvent):
     """A milestone of the main process: scheduler-up, http-up, warmup-sent, warmup-answered, ready or node-up."""
 
     milestone: str
+    everyone: bool = False
+    """Every rank has gone through all phases that any of them went through."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

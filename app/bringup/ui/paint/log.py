@@ -52,12 +52,13 @@ def why_no_log(picture: Picture | None) -> str:
     """Return the sentence that stands where the log would."""
     if picture is None:
         return ""
-    if picture.verdict.state == "waiting":
+    told = next((why for channel, why in picture.state.closed if channel == "log"), "")
+    if picture.verdict.state == "waiting" and not told:
         others = len(picture.state.others)
         more = f" {count(others, 'server')} of others can be chosen with o." if others else ""
         return f"As soon as a server starts, it is watched, and its log appears here.{more}"
     log = picture.state.log
-    why = next((why for channel, why in picture.state.closed if channel == "log"), "") or log.note
+    why = told or log.note
     if log.kind in _NONE:
         return f"{_NONE[log.kind]}{f': {clean_text(why)}' if why else ''}."
     if why:
