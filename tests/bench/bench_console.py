@@ -32,7 +32,7 @@ LINE = (
 CONSOLE = """
 from pathlib import Path
 from bringup.cli.console import run_console
-from bringup.hosts.ssh_config import SshOptions
+from bringup.hosts.ssh.config import SshOptions
 from bringup.session.target import Target
 options = SshOptions("127.0.0.1", {port}, {user!r}, (Path({key!r}),), {known!r})
 run_console("bench", Target(name="bench", log={log!r}, port=9), options=options)

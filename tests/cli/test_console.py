@@ -23,7 +23,7 @@ needs_ssh = pytest.mark.skipif(shutil.which("ssh") is None, reason="there is no 
 PROGRAM = """
 from pathlib import Path
 from bringup.cli import console, main
-from bringup.hosts.ssh_config import SshOptions
+from bringup.hosts.ssh.config import SshOptions
 def run_console(host, target, *, theme, run=console.run_console):
     return run(host, target, theme=theme, options=SshOptions(ssh_config=Path({config!r})))
 console.run_console = run_console

@@ -13,9 +13,8 @@ from fakeserver import fake_server, start_time
 from waiting import alive, eventually
 
 from bringup.core.events import Process
-from bringup.hosts import processes
 from bringup.hosts.base import Host
-from bringup.hosts.control import Stopped, Survey, stop, survey
+from bringup.hosts.control import Stopped, Survey, processes, stop, survey
 
 pytestmark = pytest.mark.parametrize("host", ["sftp", "local"], indirect=True)
 

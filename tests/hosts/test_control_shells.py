@@ -16,9 +16,9 @@ from waiting import alive, eventually
 from bringup.core.errors import ChannelRefused
 from bringup.hosts.base import Completed
 from bringup.hosts.control import stop, survey
+from bringup.hosts.control.processes import gpu_holders
+from bringup.hosts.control.relaunch import capture, relaunch
 from bringup.hosts.local import LocalHost
-from bringup.hosts.processes import gpu_holders
-from bringup.hosts.relaunch import capture, relaunch
 
 SMI = """#!/bin/sh
 echo "$(($(cat {count}) - 1))" >{count}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bringup.core.events import Gpu
-from bringup.hosts.gpus import MOST_GPUS, Answer
+from bringup.hosts.probe.gpus import MOST_GPUS, Answer
 
 
 def answer(*gpus: str) -> Answer:

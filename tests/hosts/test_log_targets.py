@@ -15,8 +15,8 @@ from bringup.core.errors import ChannelRefused
 from bringup.core.events import LogTarget
 from bringup.engines import load_engines
 from bringup.hosts.discover import discover
+from bringup.hosts.discover.log_targets import Descriptor, Surroundings, find_targets, log_target_for
 from bringup.hosts.local import LocalHost
-from bringup.hosts.log_targets import Descriptor, Surroundings, find_targets, log_target_for
 
 ENGINES = load_engines()
 AROUND = Surroundings(pid=71, user="ann", login="bob")

@@ -17,8 +17,8 @@ from bringup.core.events import HttpAnswered, Server
 from bringup.core.state import Attempt, State
 from bringup.hosts.base import ByteStream, Completed, Host
 from bringup.hosts.local import LocalHost
-from bringup.hosts.questions import load_routes, next_question, parse_routes, reaches, route_for
 from bringup.hosts.readiness import probe
+from bringup.hosts.readiness.questions import load_routes, next_question, parse_routes, reaches, route_for
 
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 ROUTES = load_routes()

@@ -16,8 +16,8 @@ from bringup.core.errors import BringupError
 from bringup.core.events import Server
 from bringup.hosts.base import Host
 from bringup.hosts.control import stop, survey
+from bringup.hosts.control.relaunch import Launchable, Started, capture, discard, examine, relaunch
 from bringup.hosts.local import LocalHost
-from bringup.hosts.relaunch import Launchable, Started, capture, discard, examine, relaunch
 
 
 @pytest.fixture(autouse=True)

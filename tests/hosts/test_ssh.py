@@ -13,9 +13,9 @@ import pytest
 from sshd import Sshd, free_port, write_key
 
 from bringup.core.errors import HostKeyChanged, HostKeyUnknown, Unreachable, UsageError
-from bringup.hosts.known_hosts import fingerprint
 from bringup.hosts.ssh import SshHost, SshOptions
-from bringup.hosts.trust import accept
+from bringup.hosts.ssh.known_hosts import fingerprint
+from bringup.hosts.ssh.trust import accept
 
 
 async def said(options: SshOptions, target: str = "box") -> Unreachable:
@@ -26,7 +26,7 @@ async def said(options: SshOptions, target: str = "box") -> Unreachable:
 
 
 def test_importing_does_not_load_asyncssh() -> None:
-    code = "import sys, bringup.hosts.ssh, bringup.hosts.trust; sys.exit('asyncssh' in sys.modules)"
+    code = "import sys, bringup.hosts.ssh, bringup.hosts.ssh.trust; sys.exit('asyncssh' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

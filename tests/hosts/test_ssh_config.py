@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bringup.core.errors import UsageError
-from bringup.hosts.ssh_config import SshOptions, make_hop, parse_dump, plain_target, route
+from bringup.hosts.ssh.config import SshOptions, make_hop, parse_dump, plain_target, route
 
 needs_ssh = pytest.mark.skipif(shutil.which("ssh") is None, reason="there is no ssh client")
 PROGRAMS = [pytest.param("ssh", marks=needs_ssh), pytest.param("", id="without-client")]
@@ -177,7 +177,7 @@ async def test_a_client_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     program = tmp_path / "ssh"
     program.write_text(f"#!{sys.executable}\nimport time\ntime.sleep(600)\n")
     program.chmod(0o755)
-    monkeypatch.setattr("bringup.hosts.ssh_config.READ_TIMEOUT", 0.2)
+    monkeypatch.setattr("bringup.hosts.ssh.config.READ_TIMEOUT", 0.2)
     with pytest.raises(UsageError, match="Match exec"):
         await route("box", SshOptions(ssh_program=str(program)))
 

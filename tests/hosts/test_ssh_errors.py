@@ -9,8 +9,8 @@ import asyncssh
 import pytest
 
 from bringup.core.errors import BringupError, UsageError
-from bringup.hosts.ssh_config import Hop
-from bringup.hosts.ssh_errors import Attempts, connect_error, lost, printable
+from bringup.hosts.ssh.config import Hop
+from bringup.hosts.ssh.errors import Attempts, connect_error, lost, printable
 
 HOP = Hop("box", "10.0.0.1", 2222, "me")
 BOTH_REFUSED = (

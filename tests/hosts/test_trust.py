@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from bringup.core.errors import BringupError, HostKeyChanged, HostKeyUnknown, Unreachable
-from bringup.hosts.known_hosts import find, fingerprint, judge, lookup_name, make_line
-from bringup.hosts.ssh_config import Hop
-from bringup.hosts.trust import accept, check
+from bringup.hosts.ssh.config import Hop
+from bringup.hosts.ssh.known_hosts import find, fingerprint, judge, lookup_name, make_line
+from bringup.hosts.ssh.trust import accept, check
 
 OLD, NEW = b"old key", b"new key"
 

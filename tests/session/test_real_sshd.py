@@ -41,7 +41,7 @@ async def test_ranks_and_phases_advance_to_ready_and_kill_ends_the_tree(real_ssh
             rank for rank, values in seen.items() for progress, source in values if source == "maps" and progress < 1
         }
         assert len(partly) == 8
-        # The slow rank goes on to the draft in the moment in which it ends: the others wait for it, done by their own word.
+        # The slow rank goes on to the draft in the moment in which it ends; the others wait, done by their own word.
         assert {rank for rank, values in seen.items() if values[-1] == (1.0, "log")} >= set(range(8)) - {5}
 
         ready = await reaches(session, lambda verdict: verdict.state == "ready")

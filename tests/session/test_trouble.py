@@ -217,7 +217,7 @@ async def test_a_defect_in_the_search_is_told(knowledge: Knowledge) -> None:
         defect = await told(session)
     assert isinstance(defect, Defect)
     assert defect.exit_code == 1
-    assert defect.what.startswith("bringup itself failed in hosts/discover.py, line ")
+    assert defect.what.startswith("bringup itself failed in hosts/discover/__init__.py, line ")
     assert defect.what.endswith("KeyError: 'pid'.")
     assert "not to blame" in defect.hint
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from ui.screen import NARROW, opened, until
 
+from bringup.core.events import ActionStep
+from bringup.core.reduce import reduce
 from bringup.ui.screens.reading import EvidenceScreen
 
 
@@ -25,3 +27,17 @@ async def test_leaving_says_that_the_server_was_not_touched(key: str, capsys: py
     assert console.calls == []
     assert app.return_code == 0
     assert capsys.readouterr().err == "The server was not touched.\n"
+
+
+async def test_leaving_after_a_stop_does_not_claim_that_nothing_was_touched(capsys: pytest.CaptureFixture[str]) -> None:
+    async with opened("weights", NARROW) as (_, console, pilot):
+        console.change(reduce(console.state, ActionStep(at=console.now(), action="stop", step="Stopped.", ended=True)))
+        await pilot.press("q")
+    assert capsys.readouterr().err == ""
+
+
+async def test_leaving_in_the_middle_of_an_action_says_how_far_it_was(capsys: pytest.CaptureFixture[str]) -> None:
+    async with opened("weights", NARROW) as (_, console, pilot):
+        console.change(reduce(console.state, ActionStep(at=console.now(), action="stop", step="Waiting [/for] 3.")))
+        await pilot.press("q", "q")
+    assert capsys.readouterr().err == "The stop was left half done: Waiting [/for] 3.\n"

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from bringup.core.errors import HostKeyUnknown
-from bringup.hosts import trust
 from bringup.hosts.ask import Ask, Question, Remembering
 from bringup.hosts.base import Host
 from bringup.hosts.local import LocalHost
-from bringup.hosts.ssh import SshHost, SshOptions
+from bringup.hosts.ssh import SshHost, SshOptions, trust
 
 YES = "yes"
 

@@ -7,12 +7,11 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from bringup.core.defects import failure_of
 from bringup.core.errors import BringupError, Unreachable, UsageError
 from bringup.ui.terminal import OWN_THEME, theme_for, why_not
 
 if TYPE_CHECKING:
-    from bringup.hosts.ssh_config import SshOptions
+    from bringup.hosts.ssh.config import SshOptions
     from bringup.session.console import Console
     from bringup.session.session import Session
     from bringup.session.target import Target
@@ -76,6 +75,8 @@ class Opener:
         try:
             session = await self._open(operator)
         except Exception as error:
+            from bringup.core.defects import failure_of
+
             self._failure = failure_of(error)
             raise self._failure from error
         self._failure = None

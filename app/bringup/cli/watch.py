@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from cyclopts import Parameter
-
 from bringup.core.errors import UsageError
 
 THIS_MACHINE = "this machine"
@@ -18,7 +14,7 @@ def watch(
     log: str | None = None,
     port: int | None = None,
     pid: int | None = None,
-    read_only: Annotated[bool, Parameter(negative="", show_default=False)] = False,
+    read_only: bool = False,
     theme: str | None = None,
 ) -> int:
     """Open the console on a host and follow the server that starts there.
@@ -40,7 +36,7 @@ def watch(
     """
     # Textual costs 200 ms: nothing but the console pays for it.
     from bringup.cli.console import run_console
-    from bringup.hosts.ssh_config import plain_target
+    from bringup.hosts.naming import plain_target
     from bringup.session.target import Target
 
     if host is not None:

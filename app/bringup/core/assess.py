@@ -132,7 +132,7 @@ def _verdict(judged: Judged, policy: Policy) -> Verdict:
         phases=timeline(state, where, judged.now),
         eta_s=(judged.eta.low, judged.eta.high) if judged.eta is not None else None,
         eta_basis=judged.eta.basis if judged.eta is not None else "",
-        failed_ranks=judged.outcome.failed_ranks if judged.outcome is not None else (),
+        failed_ranks=_failed_ranks(judged),
         cause=_cause(judged, policy),
         warnings=_warnings(judged),
         evidence=evidence(judged),
@@ -140,6 +140,14 @@ def _verdict(judged: Judged, policy: Policy) -> Verdict:
         since=attempt.began_at,
         ghosts=tuple((key, took[-1]) for key, took in policy.history.items() if took),
     )
+
+
+def _failed_ranks(judged: Judged) -> tuple[int, ...]:
+    """The ranks of the cause; of a proven stall those that do not go on."""
+    if judged.outcome is not None:
+        return judged.outcome.failed_ranks
+    culprits = (*judged.live.stopped, *judged.live.stuck) if judged.name == "stalled" else ()
+    return tuple(sorted({rank.rank for rank in culprits}))
 
 
 def _cause(judged: Judged, policy: Policy) -> Cause | None:

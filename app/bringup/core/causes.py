@@ -42,12 +42,13 @@ class Outcome:
 def root_line(attempt: Attempt) -> FaultLine | None:
     """Return the error line that everything else follows from, or None without any.
 
-    Among the primary ones before the kill the first counts; one that no rule could name only where there is no other.
+    Among the primary ones before the kill the first counts; one that no rule could name only where there is no other,
+    and that a process was killed only where nothing was said before (a launcher kills what its failure leaves over).
     """
     early = [line for line in attempt.faults if not line.after_kill]
     for lines in (
         [line for line in early if line.vetoes_ready],
-        [line for line in early if not line.secondary and line.kind != "unknown"],
+        [line for line in early if not line.secondary and line.kind not in ("unknown", "killed")],
         [line for line in early if not line.secondary],
         [line for line in early if line.kind != "unknown"],
         early,
@@ -142,8 +143,10 @@ def _is_over(state: State) -> bool:
 def _all_secondary_ends(attempt: Attempt, early: list[FaultLine]) -> bool:
     """Without a process list: ranks that raised because a peer was lost do not come back.
 
-    A link that is not up yet (comm-init) may still come up.
+    A link that is not up yet (comm-init) may still come up; a process that was killed does not come back.
     """
+    if any(line.kind == "killed" for line in early):
+        return True
     lost = [line for line in early if line.kind != "comm-init"]
     return all(line.secondary for line in early) and any(line.rank is not None for line in lost)
 

@@ -53,7 +53,7 @@ def _choices(branch: str) -> list[tuple[str, ...]]:
         width = _width(rest)
         optional = rest[width : width + 1] != "" and rest[width] in _QUANTIFIERS
         if _GROUP.match(rest) and not optional:
-            found.append(needles_of(_GROUP.sub("", rest[: width - 1])))
+            found.append(needles_of(_GROUP.sub("", rest[: width - 1], count=1)))
         rest = rest[width:]
     return found
 

@@ -13,11 +13,16 @@ from bringup.core.phases import Position, time_of
 from bringup.core.policy import Patience, Policy
 from bringup.core.ranks import rank_name
 from bringup.core.state import Rank, State
+from bringup.core.words import names
 
 FRESH = 5.0
 """Seconds for which a sign of work is called current."""
 STOP_PROOF = 3.0
 """Seconds in state T before it is called proof: a debugger stops a process for a moment too."""
+STUCK = 30.0
+"""Seconds in state D without any work after which a rank is stuck, if its peers went on meanwhile."""
+_PEERS_WENT_ON = 20.0
+"""Seconds by which a peer must have worked longer: then the storage works, and it is this rank that does not."""
 _CPU_IS_WORK: tuple[Phase, ...] = ("launch", "download", "compile")
 """Phases in which nobody waits in a spinning collective, so CPU is work: imports and compiles."""
 
@@ -41,11 +46,13 @@ class Liveness:
     slow_after: float
     stopped: tuple[Rank, ...]
     """Ranks whose process is stopped (state T): proof, whatever else moves."""
+    stuck: tuple[Rank, ...] = ()
+    """Ranks that wait for storage and do nothing any more, though their peers went on."""
 
     @property
     def stalled(self) -> bool:
         """No evidence of work for longer than the phase explains, or a proven stop."""
-        return bool(self.stopped) or (self.quiet is not None and self.quiet > self.patience)
+        return bool(self.stopped or self.stuck) or (self.quiet is not None and self.quiet > self.patience)
 
     @property
     def silent(self) -> bool:
@@ -63,7 +70,7 @@ def liveness(state: State, where: Position, now: float, policy: Policy) -> Liven
         last, channel = until, "compilers"
     blind = state.sampled_at is None
     busy = _recent(state.tree_cpu.moved_at, until)
-    patience = patience_of(policy, where.phase)
+    patience = patience_of(policy, "download" if _may_download(state, where) else where.phase)
     return Liveness(
         quiet=None if last is None else max(0.0, until - last),
         channel=channel,
@@ -73,6 +80,7 @@ def liveness(state: State, where: Position, now: float, policy: Policy) -> Liven
         patience=_limit(state, patience, policy, blind=blind, busy=busy),
         slow_after=patience.slow,
         stopped=_stopped(state, until),
+        stuck=_stuck(state, where, until),
     )
 
 
@@ -124,9 +132,9 @@ def jit_seconds(state: State, now: float) -> float | None:
     return max(0.0, now - min(at for _, at in state.attempt.compiling))
 
 
-def stopped_names(found: Liveness) -> str:
-    """Return the names of the ranks that are stopped."""
-    return ", ".join(rank_name(rank) for rank in found.stopped)
+def rank_names(ranks: tuple[Rank, ...]) -> str:
+    """Return the names of ranks, in words."""
+    return names([rank_name(rank) for rank in ranks])
 
 
 def _limit(state: State, patience: Patience, policy: Policy, *, blind: bool, busy: bool) -> float:
@@ -144,8 +152,39 @@ def _judged_at(state: State, now: float, policy: Policy) -> float:
     return min(now, max([state.sampled_at, *newest]))
 
 
+def _may_download(state: State, where: Position) -> bool:
+    """A name on the model hub: vLLM fetches it within the load, without a bar, before the first shard is drawn."""
+    model = state.attempt.model
+    if where.phase != "weights" or state.attempt.engine != "vllm" or not model or model[:1] in "/.~":
+        return False
+    return not any(bar.kind == "shards" for bar in state.attempt.bars)
+
+
 def _recent(at: float | None, now: float) -> bool:
     return at is not None and now - at <= FRESH
+
+
+def _stuck(state: State, where: Position, now: float) -> tuple[Rank, ...]:
+    """Ranks in a step that are in state D and flat on every counter, while a peer worked on or came to its end."""
+    if where.step is None or where.step.complete or where.phase in ("warmup", "serving"):
+        return ()
+    last: dict[int, float] = {}
+    for rank in state.attempt.ranks:
+        edge = where.step.edge(rank.rank)
+        ended = edge.ended if edge is not None else None
+        marks = (ended, rank.cpu.moved_at, rank.faults.moved_at, rank.read.moved_at)
+        last[rank.rank] = max((at for at in marks if at is not None), default=now)
+    newest = max(last.values(), default=now)
+    return tuple(
+        rank
+        for rank in state.attempt.ranks
+        if rank.process is not None
+        and rank.process.state == "D"
+        and rank.gone_at is None
+        and rank.rank in where.step.begun & frozenset(where.step.missing)
+        and now - last[rank.rank] >= STUCK
+        and newest - last[rank.rank] >= _PEERS_WENT_ON
+    )
 
 
 def _stopped(state: State, now: float) -> tuple[Rank, ...]:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from bringup.core.causes import Outcome
 from bringup.core.eta import Eta, current_bar
-from bringup.core.liveness import Liveness, stopped_names
+from bringup.core.liveness import Liveness
+from bringup.core.liveness import rank_names as rank_names_of
 from bringup.core.phases import Position, Step, time_of
 from bringup.core.ranks import name_of
 from bringup.core.serving import Serving
@@ -103,7 +104,10 @@ def _stalled(judged: Judged) -> str:
     place = while_doing(judged.where.phase, judged.where.role)
     if live.stopped:
         verb = "is" if len(live.stopped) == 1 else "are"
-        return f"Stalled {place}: {stopped_names(live)} {verb} stopped (state T) and will not go on by itself."
+        return f"Stalled {place}: {rank_names_of(live.stopped)} {verb} stopped (state T) and will not go on by itself."
+    if live.stuck:
+        verb = "waits" if len(live.stuck) == 1 else "wait"
+        return f"Stalled {place}: {rank_names_of(live.stuck)} {verb} for storage (state D) and did nothing while peers went on."
     step = judged.where.step
     whom = f" {rank_names(judged, step.missing)} not done." if step and step.missing and step.done else ""
     what = "the log has been silent" if live.blind else "nothing has moved on any channel"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, cast, get_args
 
+from bringup.core.arguments import parse_arguments, pick
 from bringup.core.errors import UsageError
 from bringup.core.events import Labels, Launch
 from bringup.core.headers import read_labels
@@ -52,6 +53,8 @@ class Command:
     """Spelling of a flag without a value → field."""
     model_after: tuple[str, ...]
     """Words after which the model may stand without a flag (`vllm serve MODEL`)."""
+    nested: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
+    """Spelling of a flag whose value is a mapping → pairs of a field and its key in there."""
 
     def read(self, argv: Sequence[str]) -> dict[str, Any]:
         """Return what the command line sets, under the names of Launch's fields; the last of a repeated flag counts."""
@@ -62,6 +65,13 @@ class Command:
             following = argv[index + 1] if index + 1 < len(argv) else ""
             if name in self.switches:
                 found[self.switches[name]] = True
+            elif name in self.nested and (equals or following):
+                inner = parse_arguments(value if equals else following)
+                for field_name, key in self.nested[name]:
+                    if (text := pick(inner, [key])) is not None:
+                        put_field(found, field_name, text)
+                if not equals:
+                    next(words, None)
             elif name in self.flags and (equals or following):
                 put_field(found, self.flags[name], value if equals else following)
                 if not equals:
@@ -112,4 +122,8 @@ def parse_command(table: Mapping[str, Any], source: str) -> Command:
             if name not in fields:
                 raise UsageError(f"{source}: [command.{section}]: Launch has no field '{name}'.")
             spellings.update(dict.fromkeys(words, name))
-    return Command(flags, switches, tuple(table.get("model_after", ())))
+    nested: dict[str, tuple[tuple[str, str], ...]] = {}
+    for spelling in [spelling for spelling in flags if ":" in spelling]:
+        flag, _, key = spelling.partition(":")
+        nested[flag] = (*nested.get(flag, ()), (flags.pop(spelling), key))
+    return Command(flags, switches, tuple(table.get("model_after", ())), nested)

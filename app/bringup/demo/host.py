@@ -20,8 +20,8 @@ from bringup.demo.home import ROOM, Home, make_root
 from bringup.demo.plan import Plan
 from bringup.demo.scenarios import Scenario
 from bringup.demo.spawner import Running, Spawner
-from bringup.hosts.ssh_config import SshOptions
-from bringup.hosts.ssh_tokens import local_user
+from bringup.hosts.ssh.config import SshOptions
+from bringup.hosts.ssh.tokens import local_user
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 KEY_TYPE = "ssh-ed25519"

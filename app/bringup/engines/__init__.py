@@ -37,7 +37,7 @@ def load_engines(folder: Path | None = None, problems: list[UsageError] | None =
             if problems is None:
                 raise
             problems.append(problem)
-    return tuple(engines.values())
+    return tuple(sorted(engines.values(), key=lambda engine: engine.yields))
 
 
 def load_wrappers(folder: Path | None = None, problems: list[UsageError] | None = None) -> Wrappers:

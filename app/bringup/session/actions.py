@@ -13,8 +13,8 @@ from bringup.core.state import State
 from bringup.hosts import control
 from bringup.hosts.base import Host
 from bringup.hosts.control import Stopped, Survey
-from bringup.hosts.processes import Signal
-from bringup.hosts.relaunch import Started, capture, discard, examine, relaunch
+from bringup.hosts.control.processes import Signal
+from bringup.hosts.control.relaunch import Started, capture, discard, examine, relaunch
 from bringup.session.clock import HostClock
 from bringup.session.console import StopPlan
 from bringup.session.knowledge import Knowledge

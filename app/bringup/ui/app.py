@@ -10,13 +10,14 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.text import Text
 from textual import events
 from textual.app import App, SystemCommand
 from textual.binding import BindingType
 from textual.screen import Screen
 
-from bringup.core.defects import failure_of
 from bringup.core.errors import BringupError
+from bringup.core.sanitize import clean_text
 from bringup.ui.css import css
 from bringup.ui.hearing import Hearing
 from bringup.ui.keys import LEAVING, bindings, shown
@@ -106,7 +107,6 @@ class BringupApp(App[None]):
 
     async def _load(self) -> None:
         """Load the main screen in a thread, so that keys are heard; put it in place of the first frame, and connect."""
-        await asyncio.sleep(0.05)
         for module in _LATER:
             await asyncio.to_thread(import_module, module)
         self.say(self._greeting)
@@ -182,10 +182,11 @@ class BringupApp(App[None]):
                 text = f"A {action.action} is under way. Press q again to leave it half done."
                 self.notify(text, severity="warning", markup=False)
                 return
-            self.exit(message=f"The {action.action} was left half done: {action.step}")
+            # As text: brackets in it are no markup.
+            self.exit(message=Text(clean_text(f"The {action.action} was left half done: {action.step}")))
             return
-        watched = console is not None and console.state.server is not None
-        self.exit(message="The server was not touched." if watched else None)
+        untouched = console is not None and console.state.server is not None and action is None
+        self.exit(message="The server was not touched." if untouched else None)
 
     async def action_quit(self) -> None:
         """Leave as `q` does: Textual binds its own key to this."""
@@ -203,6 +204,8 @@ class BringupApp(App[None]):
     def _fatal_error(self) -> None:
         """Leave with a sentence: what Textual prints here shows all our variables, and with them what the host told."""
         if self._exception is not None:
+            from bringup.core.defects import failure_of
+
             self.failure = failure_of(self._exception)
         self.panic()
 

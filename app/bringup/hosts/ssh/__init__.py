@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Self
 
 from bringup.hosts.ask import Ask
 from bringup.hosts.base import ByteStream, Completed, OpenFile, Stream
-from bringup.hosts.ssh_config import SshOptions as SshOptions
+from bringup.hosts.ssh.config import SshOptions as SshOptions
 
 if TYPE_CHECKING:
-    from bringup.hosts.ssh_line import Line
+    from bringup.hosts.ssh.line import Line
 
 
 class SshHost:
     """One SSH connection and the few channels on it: the file service, streams, short commands (six at most)."""
 
     def __init__(self, line: Line) -> None:
-        from bringup.hosts.ssh_files import Files
-        from bringup.hosts.ssh_process import Commands
+        from bringup.hosts.ssh.files import Files
+        from bringup.hosts.ssh.process import Commands
 
         self._line = line
         self._commands = Commands(line)
@@ -32,8 +32,8 @@ class SshHost:
 
         Raises UsageError (target or configuration), HostKeyUnknown (see `trust.accept`), HostKeyChanged, Unreachable.
         """
-        await asyncio.get_running_loop().run_in_executor(None, importlib.import_module, "bringup.hosts.ssh_files")
-        from bringup.hosts.ssh_line import dial
+        await asyncio.get_running_loop().run_in_executor(None, importlib.import_module, "bringup.hosts.ssh.files")
+        from bringup.hosts.ssh.line import dial
 
         return cls(await dial(target, ask, options or SshOptions()))
 
@@ -56,7 +56,7 @@ class SshHost:
 
     async def connect(self, host: str, port: int) -> ByteStream:
         """Open a TCP connection from the host to host:port; "refused", "forbidden" or "timeout" after two seconds."""
-        from bringup.hosts.ssh_tcp import SshTcp
+        from bringup.hosts.ssh.tcp import SshTcp
 
         return await SshTcp.open(self._line, host, port)
 

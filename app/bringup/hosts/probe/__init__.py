@@ -24,8 +24,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from bringup.core.events import ChannelClosed, ChannelOpened, Event, GpusSeen, HostSeen, PortSeen, ServerGone
 from bringup.core.sanitize import clean
-from bringup.hosts.gpus import Answer
-from bringup.hosts.process_rows import Samples
+from bringup.hosts.probe.gpus import Answer
+from bringup.hosts.probe.process_rows import Samples
 from bringup.hosts.shipped import grep_pattern, read_script, with_arguments
 
 LONGEST_ROW = 4096
@@ -51,7 +51,7 @@ def script(
     run with `Host.stream`.
     """
     arguments = (str(root or ""), f"{port:04X}" if port else "", f"{interval:g}", str(patience), str(within or ""))
-    return with_arguments("probe.sh", read_script("probe.awk"), *arguments, *map(grep_pattern, patterns))
+    return with_arguments("probe/probe.sh", read_script("probe/probe.awk"), *arguments, *map(grep_pattern, patterns))
 
 
 class ProbeDecoder:

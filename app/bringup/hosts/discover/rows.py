@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from bringup.core.sanitize import clean
-from bringup.hosts.candidates import Candidate
-from bringup.hosts.log_targets import Descriptor
+from bringup.hosts.discover.candidates import Candidate
+from bringup.hosts.discover.log_targets import Descriptor
 
 _SECONDS = re.compile(r"\d{1,12}(?:\.\d{1,9})?")
 _START = 19

@@ -10,11 +10,11 @@ import asyncssh
 
 from bringup.core.errors import BringupError
 from bringup.hosts.ask import Ask, Question
-from bringup.hosts.known_hosts import Entry, judge
-from bringup.hosts.ssh_config import Hop
-from bringup.hosts.ssh_errors import Attempts, printable
-from bringup.hosts.ssh_keys import KeyRing
-from bringup.hosts.trust import check
+from bringup.hosts.ssh.config import Hop
+from bringup.hosts.ssh.errors import Attempts, printable
+from bringup.hosts.ssh.keys import KeyRing
+from bringup.hosts.ssh.known_hosts import Entry, judge
+from bringup.hosts.ssh.trust import check
 
 LOGIN_TIMEOUT = 60.0
 """Seconds for the login once the host key is known: PAM and hardware keys take their time; sshd allows 120 s."""

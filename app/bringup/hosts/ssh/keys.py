@@ -9,8 +9,8 @@ from pathlib import Path
 import asyncssh
 
 from bringup.hosts.ask import Ask, Question
-from bringup.hosts.ssh_config import Hop
-from bringup.hosts.ssh_errors import Attempts
+from bringup.hosts.ssh.config import Hop
+from bringup.hosts.ssh.errors import Attempts
 
 AGENT_TIMEOUT = 5.0
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 from bringup.core.errors import ChannelRefused
 from bringup.core.events import Process, Server
-from bringup.hosts import processes
 from bringup.hosts.base import Host
-from bringup.hosts.family import adopted, descendants, launcher_group, own_session, proven
-from bringup.hosts.processes import Signal
-from bringup.hosts.stopped import Stopped as Stopped
+from bringup.hosts.control import processes
+from bringup.hosts.control.family import adopted, descendants, launcher_group, own_session, proven
+from bringup.hosts.control.processes import Signal
+from bringup.hosts.control.stopped import Stopped as Stopped
 
 DRAIN = 10.0
 """Seconds between the polite signal and SIGKILL."""

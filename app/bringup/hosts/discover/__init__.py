@@ -9,10 +9,10 @@ from typing import Any
 from bringup.core.events import Server
 from bringup.core.sanitize import clean_text
 from bringup.hosts.base import Host
-from bringup.hosts.candidates import Candidate, Engine, Family
-from bringup.hosts.discovery_rows import Listing, Place, read_listing, read_places
-from bringup.hosts.log_targets import Descriptor, Surroundings, find_targets
-from bringup.hosts.log_targets import log_target_for as log_target_for
+from bringup.hosts.discover.candidates import Candidate, Engine, Family
+from bringup.hosts.discover.log_targets import Descriptor, Surroundings, find_targets
+from bringup.hosts.discover.log_targets import log_target_for as log_target_for
+from bringup.hosts.discover.rows import Listing, Place, read_listing, read_places
 from bringup.hosts.shipped import grep_pattern, with_arguments
 
 LIMIT = 8 << 20
@@ -63,7 +63,7 @@ async def discover(
     """
     words = {word for engine in engines for word in (engine.name, engine.package) if word}
     done = await host.run(
-        with_arguments("discover.sh", str(pid or ""), *(grep_pattern(word) for word in sorted(words))),
+        with_arguments("discover/discover.sh", str(pid or ""), *(grep_pattern(word) for word in sorted(words))),
         timeout=TIMEOUT,
         limit=LIMIT,
     )
@@ -113,7 +113,7 @@ async def _complete(host: Host, servers: list[Server], family: Family, listing: 
     """Add what only the processes' own folders tell: where they run and write."""
     if not servers:
         return []
-    script = with_arguments("launcher.sh", *(str(server.pid) for server in servers))
+    script = with_arguments("discover/launcher.sh", *(str(server.pid) for server in servers))
     done = await host.run(script, timeout=TIMEOUT, limit=LIMIT)
     places = read_places(done.stdout)
     return [_place(server, places.get(server.pid, Place()), family, listing) for server in servers]

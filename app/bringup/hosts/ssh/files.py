@@ -14,10 +14,10 @@ import asyncssh
 
 from bringup.core.errors import BringupError, ChannelRefused, Reason
 from bringup.hosts.base import FileLook, OpenFile
-from bringup.hosts.ssh_errors import NETWORK, channel_error, printable
-from bringup.hosts.ssh_line import Line
-from bringup.hosts.ssh_process import Commands
-from bringup.hosts.ssh_shell_file import ShellFile
+from bringup.hosts.ssh.errors import NETWORK, channel_error, printable
+from bringup.hosts.ssh.line import Line
+from bringup.hosts.ssh.process import Commands
+from bringup.hosts.ssh.shell_file import ShellFile
 
 Answer = TypeVar("Answer")
 START_TIMEOUT = 8.0

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import asyncssh
 
 from bringup.core.errors import BringupError, ChannelRefused, ConnectionLost, LoginRefused, Unreachable
-from bringup.hosts.ssh_config import Hop
+from bringup.hosts.ssh.config import Hop
 
 NETWORK = (OSError, asyncssh.Error)
 """All that a connection raises once it stands; while it is made, ValueError as well (keys, configuration)."""

@@ -44,7 +44,8 @@ Identity = tuple[int, int]
 
 def script(name: str, *arguments: object) -> str:
     """Return one of the scripts beside this module, for these arguments, together with `identify`."""
-    return f"{read_script('identify.sh')}\n{with_arguments(name, *(str(word) for word in arguments))}"
+    asked = with_arguments(f"control/{name}", *(str(word) for word in arguments))
+    return f"{read_script('control/identify.sh')}\n{asked}"
 
 
 async def list_processes(host: Host, pids: Sequence[int] = ()) -> dict[int, Row]:
@@ -66,7 +67,9 @@ async def describe(host: Host, rows: Iterable[Row]) -> tuple[Process, ...]:
     wanted = {(row.pid, row.start) for row in rows}
     if not wanted:
         return ()
-    done = await host.run(script("describe.sh", *(pid for pid, _ in sorted(wanted))), timeout=TIMEOUT, limit=LIMIT)
+    done = await host.run(
+        script("describe.sh", *(pid for pid, _ in sorted(wanted))), timeout=TIMEOUT, limit=LIMIT
+    )
     found = parse_descriptions(done.stdout)
     return tuple(process for process in found if (process.pid, process.start) in wanted)
 

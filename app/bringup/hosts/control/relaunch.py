@@ -14,7 +14,7 @@ from bringup.core.errors import BringupError, ChannelRefused
 from bringup.core.events import Server
 from bringup.core.sanitize import clean_text
 from bringup.hosts.base import Host
-from bringup.hosts.processes import script
+from bringup.hosts.control.processes import script
 
 WATCH = 2
 """Seconds in which a launch that fails at once is noticed."""

@@ -14,11 +14,11 @@ from asyncssh.public_key import get_default_certificate_algs, get_default_public
 
 from bringup.core.errors import ConnectionLost
 from bringup.hosts.ask import Ask
-from bringup.hosts.known_hosts import Entry, find, read_texts
-from bringup.hosts.ssh_config import Hop, SshOptions, route
-from bringup.hosts.ssh_errors import NETWORK, connect_error, lost
-from bringup.hosts.ssh_login import Login, Patience, authorities, known_algorithms
-from bringup.hosts.ssh_proxy import Proxy
+from bringup.hosts.ssh.config import Hop, SshOptions, route
+from bringup.hosts.ssh.errors import NETWORK, connect_error, lost
+from bringup.hosts.ssh.known_hosts import Entry, find, read_texts
+from bringup.hosts.ssh.login import Login, Patience, authorities, known_algorithms
+from bringup.hosts.ssh.proxy import Proxy
 
 CLOSE_TIMEOUT = 2.0
 FAMILIES = {"inet": socket.AF_INET, "inet6": socket.AF_INET6}

@@ -7,8 +7,8 @@ import shlex
 from pathlib import Path
 
 from bringup.core.errors import BringupError, HostKeyChanged, HostKeyUnknown, Unreachable
-from bringup.hosts.known_hosts import Entry, fingerprint, judge, lookup_name, make_line
-from bringup.hosts.ssh_config import Hop
+from bringup.hosts.ssh.config import Hop
+from bringup.hosts.ssh.known_hosts import Entry, fingerprint, judge, lookup_name, make_line
 
 
 def check(hop: Hop, entries: tuple[Entry, ...], algorithm: str, blob: bytes) -> Unreachable | None:

@@ -15,8 +15,8 @@ from typing import Self
 from bringup.core.errors import ChannelRefused, ConnectionLost, Reason
 from bringup.hosts.base import FileLook
 from bringup.hosts.scripts import Output, marked, new_mark
-from bringup.hosts.ssh_errors import NETWORK
-from bringup.hosts.ssh_process import CHUNK, Commands, Process
+from bringup.hosts.ssh.errors import NETWORK
+from bringup.hosts.ssh.process import CHUNK, Commands, Process
 
 PAGE = 4096
 OPEN_TIMEOUT = 10.0

@@ -8,8 +8,8 @@ import asyncssh
 
 from bringup.core.errors import ChannelRefused, Reason
 from bringup.hosts.openings import open_or_undo
-from bringup.hosts.ssh_errors import NETWORK, printable
-from bringup.hosts.ssh_line import Line
+from bringup.hosts.ssh.errors import NETWORK, printable
+from bringup.hosts.ssh.line import Line
 
 OPEN_TIMEOUT = 2.0
 Ends = tuple[asyncssh.SSHReader[bytes], asyncssh.SSHWriter[bytes]]

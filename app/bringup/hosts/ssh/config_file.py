@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from asyncssh.config import SSHClientConfig
 
 from bringup.core.errors import UsageError
-from bringup.hosts.ssh_tokens import home, local_user
+from bringup.hosts.ssh.tokens import home, local_user
 
 DEFAULT_KEYS = ("id_rsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk")
 LISTS = {

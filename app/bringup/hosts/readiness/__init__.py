@@ -12,10 +12,10 @@ import h11
 from bringup.core.errors import ChannelRefused
 from bringup.core.events import HttpAnswered
 from bringup.hosts.base import ByteStream, Host
-from bringup.hosts.http_program import ask_by_program
-from bringup.hosts.questions import Question as Question
-from bringup.hosts.questions import load_routes as load_routes
-from bringup.hosts.questions import next_question as next_question
+from bringup.hosts.readiness.http_program import ask_by_program
+from bringup.hosts.readiness.questions import Question as Question
+from bringup.hosts.readiness.questions import load_routes as load_routes
+from bringup.hosts.readiness.questions import next_question as next_question
 
 BODY_LIMIT = 65536
 Error = Literal["", "refused", "timeout", "reset", "forbidden", "other"]

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Literal
 
 from bringup.core.errors import UsageError
-from bringup.hosts.ssh_tokens import Tokens, local_user
+from bringup.hosts.naming import plain_target as plain_target
+from bringup.hosts.ssh.tokens import Tokens, local_user
 
 Strict = Literal["yes", "ask", "accept-new", "no"]
 Values = Mapping[str, Sequence[str]]
@@ -123,20 +124,6 @@ async def _route(spec: str, read: Callable[[str], Awaitable[Hop]], depth: int) -
     return [*chain, replace(hop, proxy_command="")]
 
 
-def plain_target(target: str) -> str:
-    """Check what the operator wrote and return what ssh takes: a name, user@name or an ssh:// address.
-
-    "ssh:NAME" means the ssh alias NAME even where the configuration of bringup has a target of that name.
-    """
-    name = target if target.startswith("ssh://") else target.removeprefix("ssh:")
-    if not name.strip() or name.startswith("-") or not name.isprintable() or " " in name:
-        raise UsageError(f"{target!r} is not the name of a host.", "Write it as for ssh: NAME, USER@NAME or ssh://…")
-    head, colon, tail = name.partition(":")
-    if colon and tail.isdigit() and "://" not in name:
-        raise UsageError(f"{target!r} is not how ssh takes a port.", f"Write ssh://{head}:{tail}")
-    return name
-
-
 def _jump_target(spec: str) -> str:
     if "://" in spec:
         return spec
@@ -149,7 +136,7 @@ async def read_hop(spec: str, options: SshOptions) -> Hop:
     """Read how to reach one host; raises UsageError with the file and line that cannot be understood."""
     program = shutil.which(options.ssh_program) if options.ssh_program else None
     if program is None:
-        from bringup.hosts.ssh_config_file import read_values
+        from bringup.hosts.ssh.config_file import read_values
 
         return make_hop(spec, await asyncio.to_thread(read_values, spec, options.ssh_config))
     config = ["-F", str(options.ssh_config)] if options.ssh_config else []

@@ -7,7 +7,7 @@
 #   INTERVAL  seconds between samples
 #   PATIENCE  seconds after which nvidia-smi is ended
 #   WITHIN    when looking: only what descends from this process; empty: everything
-# hosts/probe.py describes the rows. Rows leave in writes of less than 4 KiB, so that those of the two processes that
+# probe/__init__.py describes the rows. Rows leave in writes of less than 4 KiB, so that those of the two processes that
 # write (samples, nvidia-smi) never mix; what may hold any byte is the last field and has lost its line ends.
 sampler=$1 root=$2 port=$3 every=$4 patience=$5 within=$6
 shift 6

@@ -12,8 +12,8 @@ from bringup.core.errors import ChannelRefused
 from bringup.hosts.base import Completed, Stream
 from bringup.hosts.openings import open_or_undo
 from bringup.hosts.scripts import Output, guarded, guarded_with_input, marked, new_mark, remote_command
-from bringup.hosts.ssh_errors import NETWORK, channel_error, printable
-from bringup.hosts.ssh_line import Line
+from bringup.hosts.ssh.errors import NETWORK, channel_error, printable
+from bringup.hosts.ssh.line import Line
 
 Process = asyncssh.SSHClientProcess[bytes]
 CHUNK = 1 << 16

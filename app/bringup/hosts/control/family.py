@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Set
 
 from bringup.core.events import Process, Server
-from bringup.hosts.processes import Identity, Row
+from bringup.hosts.control.processes import Identity, Row
 
 
 def proven(rows: Mapping[int, Row], server: Server, known: Collection[Identity]) -> set[int]:
