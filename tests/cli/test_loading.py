@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,8 @@ from bringup.ui.screens.opening import OpeningScreen
 from bringup.ui.app import BringupApp
 async def load(self):
     assert isinstance(self.screen, OpeningScreen), self.screen
-    Path({file!r}).write_text(" ".join(sys.modules))
+    Path({file!r} + ".part").write_text(" ".join(sys.modules))
+    Path({file!r} + ".part").rename({file!r})
     self.exit(return_code=7)
 BringupApp._load = load
 from bringup.cli import run
@@ -49,8 +51,9 @@ def test_the_first_frame_loads_nothing_but_what_it_shows(tmp_path: Path) -> None
     program = AT_FIRST_FRAME.format(app=str(APP), file=str(file))
     with Terminal([sys.executable, "-c", program]) as terminal:
         terminal.wait_for(b"Connecting to nobody@192.0.2.1.", timeout=60)
-        while not file.exists() or not file.read_text():
-            terminal.read(60)
+        until = time.monotonic() + 60
+        while not file.exists() and time.monotonic() < until:
+            time.sleep(0.02)
     loaded = set(file.read_text().split())
     assert "textual.app" in loaded
     late = {

@@ -39,7 +39,8 @@ def test_a_load_tells_how_many_are_done_and_who_is_last():
         line.wait(1).map(3, number).map(5, min(64, number + 15)).sample()
     line.map(3, 42).map(5, 60).end("weights", [0, 1, 2, 4, 6, 7], seconds=48.0, model_class=TARGET)
     verdict = line.verdict(1)
-    assert verdict.summary.startswith("Loading target weights: 6 of 8 ranks done, TP3 is the last at shard 41 of 64.")
+    where = "Loading target weights: 6 of 8 ranks done, TP3 is the last at shard 41 of 64"
+    assert verdict.summary.startswith(f"{where}, about 15-30 s left.")
     assert verdict.ranks[0].progress == 1.0
     assert verdict.ranks[0].note.startswith("done in 48.0 s")
     assert verdict.ranks_done == (("distributed", tuple(range(8))), ("weights", (0, 1, 2, 4, 6, 7)))

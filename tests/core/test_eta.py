@@ -52,6 +52,29 @@ def test_a_full_bar_has_nothing_left_to_say():
     assert stepping(loading(1), 1, 24, 24, 1.0).verdict(5).eta_s is None
 
 
+def test_the_slowest_rank_decides_and_not_the_bar_of_rank_0():
+    line = loading(8).spawn(8)
+    for number in range(1, 62):
+        line.wait(1).bar(number, 64)
+        for rank in range(8):
+            line.map(rank, number if rank != 5 else 1 + number // 2)
+        line.sample()
+    verdict = line.verdict(1)
+    low, high = verdict.eta_s or (0, 0)
+    assert low < (64 - 31) * 2 < high, "not the three seconds that rank 0 still takes"
+    assert "TP5" in verdict.eta_basis
+
+
+def test_a_rank_that_stands_still_is_no_basis_for_a_time():
+    line = loading(8).spawn(8)
+    for number in range(1, 30):
+        line.wait(1).map(5, number).sample()
+    assert line.verdict(1).eta_s is not None
+    for _ in range(4):
+        line.wait(5).sample()
+    assert line.verdict(1).eta_s is None
+
+
 def test_nothing_is_foretold_of_an_end():
     line = stepping(loading(1), 1, 12, 24, 1.0)
     assert line.verdict().eta_s is not None

@@ -41,7 +41,7 @@ def refuse_unknown_theme(theme: str) -> None:
     from bringup.ui.theme import NAMES
 
     if theme and theme_for({}, theme) not in NAMES:
-        own = [name.removeprefix(OWN_THEME) for name in NAMES if name.startswith(OWN_THEME)]
+        own = sorted(name.removeprefix(OWN_THEME) for name in NAMES if name.startswith(OWN_THEME))
         others = sorted(name for name in NAMES if not name.startswith(OWN_THEME))
         raise UsageError(f"There is no theme {theme!r}.", f"Give --theme one of: {', '.join([*own, *others])}.")
 

@@ -20,7 +20,7 @@ from bringup.core.state import Attempt, State
 from bringup.core.stragglers import mark
 from bringup.core.summary import Judged, summarise
 from bringup.core.verdict import Advisory, Cause, RankView, StateName, Verdict
-from bringup.core.views import rank_views
+from bringup.core.views import in_the_past, rank_views
 
 _YOUNG = 180.0
 """Seconds after its start in which a process may not have printed its arguments yet."""
@@ -38,6 +38,8 @@ def assess(state: State, now: float, policy: Policy) -> Verdict:
     name = _name(state, where, live, served, end, ranks, now)
     going = name in ("starting", "slow")
     eta = estimate(state, where, now, policy) if going else None
+    if name in ("failed", "stopped"):
+        ranks = in_the_past(ranks)
     judged = Judged(state, name, where, now, live, served, end, ranks, eta)
     return _verdict(judged, policy)
 

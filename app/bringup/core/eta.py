@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 from bringup.core.bars import bar_of
 from bringup.core.events import Phase, Role
-from bringup.core.phases import Position, timeline
+from bringup.core.phases import Position, Step, timeline
 from bringup.core.policy import Policy
+from bringup.core.ranks import find, name_of
 from bringup.core.state import BarState, State
 
 _FEWEST_STEPS = 3
@@ -20,6 +21,10 @@ _REGIME = 8.0
 """Steps that take so many times longer or shorter than their neighbours belong to another regime."""
 _WINDOW = 16
 _SPREAD = 0.15
+_OWN_SPREAD = 0.25
+"""Wider for the pace of one rank: it is the mean since its begin, not that of the newest steps."""
+_ONE_BY_ONE = 2
+"""Files mapped at once by a loader that closes each before it opens the next but one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +47,7 @@ def estimate(state: State, where: Position, now: float, policy: Policy) -> Eta |
         return None
     bar = current_bar(state, where)
     here = None if bar is None or where.step is None or 0 in where.step.done else bar_left(bar, now)
+    here = _with_the_slowest(here, state, where, now)
     if not policy.history:
         return here
     rest = _rest(state, where, now, policy, skip_current=here is not None)
@@ -77,6 +83,36 @@ def bar_left(bar: BarState, now: float) -> Eta | None:
     low = min(fast, mean) * left * (1 - _SPREAD)
     high = max(slow, mean) * left * (1 + _SPREAD) + 1.0
     return Eta(max(0.0, low - waited), max(high - waited, waited), f"from the last {len(recent)} steps of the bar")
+
+
+def _with_the_slowest(here: Eta | None, state: State, where: Position, now: float) -> Eta | None:
+    """The time that the slowest rank takes: the bar is that of rank 0, and all ranks wait for the last one."""
+    step = where.step
+    if step is None or step.phase != "weights":
+        return here
+    known = [_rank_left(state, step, rank, now) for rank in step.missing]
+    slowest = max((eta for eta in known if eta is not None), key=lambda eta: eta.high, default=None)
+    if slowest is None or (here is not None and slowest.high <= here.high):
+        return here
+    return Eta(max(slowest.low, here.low if here is not None else 0.0), slowest.high, slowest.basis)
+
+
+def _rank_left(state: State, step: Step, number: int, now: float) -> Eta | None:
+    """What one rank still has to read, at its own pace, where its maps show one file after the other."""
+    rank, edge = find(state.attempt, number), step.edge(number)
+    shards = next((known for known in rank.shards if known.role == step.role), None) if rank is not None else None
+    if shards is None or edge is None or edge.began is None or shards.moved_at is None:
+        return None
+    bar = bar_of(state.attempt, step.phase, step.role)
+    total = shards.total or (bar.total if bar is not None and not bar.provisional else 0)
+    if shards.read < _FEWEST_STEPS or total <= shards.read or len(shards.open) > _ONE_BY_ONE:
+        return None
+    pace, waited = (shards.moved_at - edge.began) / shards.read, max(0.0, now - shards.moved_at)
+    if pace <= 0 or waited > _REGIME * max(pace, 1.0):
+        return None
+    left = (total - shards.read) * pace
+    basis = f"from the pace of {name_of(state.attempt, number)}, the slowest rank"
+    return Eta(max(0.0, left * (1 - _OWN_SPREAD) - waited), max(left * (1 + _OWN_SPREAD) - waited, waited), basis)
 
 
 def recent_steps(bar: BarState) -> list[float]:

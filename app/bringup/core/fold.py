@@ -22,10 +22,13 @@ def fold(state: State, events: Iterable[Event]) -> State:
 
 def thin(events: list[Event]) -> list[Event]:
     """Leave out the decode lines that the state would forget again before the end of `events`."""
-    counted = [index for index, event in enumerate(events) if _counts(event)]
-    passed = set(counted[:-ACCEPT_LINES])
-    return [event for index, event in enumerate(events) if index not in passed] if passed else events
-
-
-def _counts(event: Event) -> bool:
-    return isinstance(event, Decoded) and event.accept_len is not None and event.running != 0
+    kept: list[Event] = []
+    left = ACCEPT_LINES
+    for event in reversed(events):
+        if type(event) is Decoded and event.accept_len is not None and event.running != 0:
+            if left == 0:
+                continue
+            left -= 1
+        kept.append(event)
+    kept.reverse()
+    return kept

@@ -44,9 +44,21 @@ def rank_views(state: State, where: Position, now: float) -> tuple[RankView, ...
     )
 
 
+def in_the_past(views: tuple[RankView, ...]) -> tuple[RankView, ...]:
+    """Return the ranks of a start that has ended: what they were doing, they do no longer."""
+    return tuple(replace(view, note=_past_note(view)) for view in views)
+
+
+def _past_note(view: RankView) -> str:
+    if view.source == "peers":
+        return ""
+    return view.note.partition(", waits for ")[0].replace("reads shard", "was at shard")
+
+
 def _view(state: State, rank: Rank, where: Position, now: float) -> RankView:
     phase, role, step = _place(rank, where)
     progress = _progress(state, rank, where, step)
+    quiet = _quiet(state, rank, where.phase, now)
     return RankView(
         rank=rank.rank,
         node=rank.node or state.node,
@@ -57,13 +69,22 @@ def _view(state: State, rank: Rank, where: Position, now: float) -> RankView:
         role=role,
         progress=progress.share,
         source=progress.source,
-        quiet_s=rank_quiet(rank, where.phase, now),
+        quiet_s=quiet,
         opened=progress.opened,
         done=progress.done,
         total=progress.total,
-        trouble=_trouble(state, rank, rank_quiet(rank, where.phase, now)),
+        trouble=_trouble(state, rank, quiet),
         note=progress.note,
     )
+
+
+def _quiet(state: State, rank: Rank, phase: Phase | None, now: float) -> float | None:
+    """Seconds since a rank last showed work; the bar is work of rank 0, for nobody else draws it."""
+    quiet = rank_quiet(rank, phase, now)
+    if rank.rank != 0 or not state.attempt.bars or _many_worlds(state):
+        return quiet
+    drawn = max(0.0, now - max(bar.moved_at for bar in state.attempt.bars))
+    return drawn if quiet is None else min(quiet, drawn)
 
 
 def _place(rank: Rank, where: Position) -> tuple[Phase | None, Role | None, Step | None]:

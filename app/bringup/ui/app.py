@@ -96,9 +96,12 @@ class BringupApp(App[None]):
     def _greeting(self) -> str:
         return f"Connecting to {self.host_title}."
 
+    def on_load(self) -> None:
+        """Mind signals from before the terminal is changed."""
+        self._catch_signals()
+
     async def on_mount(self) -> None:
         """Show the session; where there is none yet, load the rest after the first frame was drawn."""
-        self._catch_signals()
         if self._given is not None:
             await self.push_screen(self.watch_screen)
             self.watch_screen.attach(self._given)

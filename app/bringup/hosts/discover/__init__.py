@@ -72,7 +72,7 @@ async def discover(
     found = _choose(family, listing, pid, within)
     servers = [_make(host_process, engines, engine, listing) for host_process, engine in found]
     servers = [server for server in servers if port is None or server.port == port]
-    servers = await _complete(host, servers[:MOST_LAUNCHERS], family, listing)
+    servers = await _complete(host, servers[:MOST_LAUNCHERS], family, listing, within)
     writing = [server for server in servers if log is not None and any(log == known.path for known in server.logs)]
     orphans = [
         Orphan(process.pid, process.start, engine, process.title, process.user)
@@ -109,20 +109,22 @@ def _make(process: Candidate, engines: Sequence[Engine], name: str, listing: Lis
     )
 
 
-async def _complete(host: Host, servers: list[Server], family: Family, listing: Listing) -> list[Server]:
+async def _complete(
+    host: Host, servers: list[Server], family: Family, listing: Listing, within: int | None
+) -> list[Server]:
     """Add what only the processes' own folders tell: where they run and write."""
     if not servers:
         return []
     script = with_arguments("discover/launcher.sh", *(str(server.pid) for server in servers))
     done = await host.run(script, timeout=TIMEOUT, limit=LIMIT)
     places = read_places(done.stdout)
-    return [_place(server, places.get(server.pid, Place()), family, listing) for server in servers]
+    return [_place(server, places.get(server.pid, Place()), family, listing, within) for server in servers]
 
 
-def _place(server: Server, place: Place, family: Family, listing: Listing) -> Server:
+def _place(server: Server, place: Place, family: Family, listing: Listing, within: int | None) -> Server:
     around = Surroundings(server.pid, server.user, listing.user, place.cgroup, family.terminal_program(server.pid))
     targets = find_targets(place.descriptors or {1: Descriptor()}, around)
-    return replace(server, cwd=place.cwd, logs=targets, parent=clean_text(family.supervisor(server.pid)))
+    return replace(server, cwd=place.cwd, logs=targets, parent=clean_text(family.supervisor(server.pid, within)))
 
 
 def _seeks(

@@ -148,10 +148,10 @@ class Family:
         """Say whether a process is `root` or descends from it; everything does where it is None."""
         return root is None or pid == root or any(process.pid == root for process in self.above(pid))
 
-    def supervisor(self, pid: int) -> str:
-        """Return the title of what stands above a launcher, where that is more than a shell."""
+    def supervisor(self, pid: int, within: int | None = None) -> str:
+        """Return the title of what stands above a launcher, where that is more than a shell; not beyond `within`."""
         for process in self.above(pid):
-            if process.pid == 1 or process.program in _TOP:
+            if process.pid in (1, within) or process.program in _TOP:
                 return ""
             if not _is_passive(process):
                 return process.title

@@ -162,13 +162,11 @@ def _said(picture: Picture, view: RankView) -> list[Span]:
 
 
 def _quiet(picture: Picture, view: RankView) -> float:
-    """Seconds without work, for a rank of which work is expected and could be seen; the bar is work of rank 0."""
+    """Seconds without work, for a rank of which work is expected and could be seen."""
     expected = picture.verdict.state in ("starting", "slow", "stalled") and picture.verdict.phase != "warmup"
     if view.quiet_s is None or view.progress == 1.0 or view.source == "peers" or not expected:
         return 0.0
-    bars = picture.state.attempt.bars
-    drawn = max((bar.moved_at for bar in bars), default=0.0) if view.source == "log" else 0.0
-    return min(view.quiet_s, picture.now - drawn)
+    return view.quiet_s
 
 
 def _note(view: RankView) -> str:
