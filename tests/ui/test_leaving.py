@@ -41,3 +41,11 @@ async def test_leaving_in_the_middle_of_an_action_says_how_far_it_was(capsys: py
         console.change(reduce(console.state, ActionStep(at=console.now(), action="stop", step="Waiting [/for] 3.")))
         await pilot.press("q", "q")
     assert capsys.readouterr().err == "The stop was left half done: Waiting [/for] 3.\n"
+
+
+async def test_what_breaks_while_the_console_is_left_does_not_count() -> None:
+    async with opened("weights", NARROW) as (app, _, _):
+        app.exit(return_code=143)
+        app._handle_exception(KeyError("half built"))
+    assert app.return_code == 143
+    assert app.failure is None

@@ -50,8 +50,11 @@ def _end(judged: Judged) -> Iterator[str]:
     cause = judged.outcome.cause
     if cause is not None and cause.line_number:
         yield f"log line {cause.line_number}: {cause.line[:200]}"
-    for rank in lost_ranks(judged.state):
-        yield f"processes: {name_of(judged.state.attempt, rank)} was the first to go, and printed no error of its own"
+    lost = lost_ranks(judged.state)
+    # All of them go when one failed with an error: who went first tells something only where nobody said why.
+    if lost and cause is not None and (cause.kind == "killed" or cause.secondary):
+        went = names([name_of(judged.state.attempt, rank) for rank in lost])
+        yield f"processes: {went} went first, and printed no error of {'its' if len(lost) == 1 else 'their'} own"
     if judged.state.gone_at is not None:
         yield "processes: the launcher has ended"
     if judged.state.orphans:

@@ -81,7 +81,7 @@ class Reader:
     def bar(self, record: bytes) -> dict[str, Any] | None:
         """Return the fields of the bar that an unfinished record shows, or None."""
         matchers = [dialect.matcher for dialect in self.dialects]
-        for text in self._parts(record):
+        for text in self._parts(record, whole=False):
             for matcher in (*matchers, self._common):
                 found = matcher.find(text.rstrip())
                 if found is not None and found[0].event is Bar:
@@ -277,21 +277,27 @@ class Reader:
             voice = self._voices[name] = Voice(named=key != b"" or self._one_process)
         return voice
 
-    def _parts(self, record: bytes) -> Iterator[bytes]:
+    def _parts(self, record: bytes, *, whole: bool = True) -> Iterator[bytes]:
         """Yield the texts of a record without colours and wrappers, parted where lines were glued together."""
         text = _ANSI.sub(b"", record) if _ESC in record else record
-        peeled = self._peeler.peel(text, self._has_header)
+        peeled = self._peeler.peel(text, self._has_header, whole=whole)
         if peeled.origin:
             self.origin, self._one_process = peeled.origin, peeled.process
-        _, heading = self._heading(peeled.text)
+        text = _ANSI.sub(b"", peeled.text) if _ESC in peeled.text else peeled.text
+        _, heading = self._heading(text)
         if peeled.stamp:
             self.time.wrap(peeled.stamp, heading.stamp if heading else b"")
-        if heading is not None:
-            yield peeled.text
+        for piece in text.split(b"\r") if b"\r" in text else (text,):
+            yield from self._glued(piece, is_headed=heading is not None)
+
+    def _glued(self, text: bytes, *, is_headed: bool) -> Iterator[bytes]:
+        """Yield a text without a header of its own cut where lines with one were glued to it."""
+        if is_headed:
+            yield text
             return
-        parts = [peeled.text]
+        parts = [text]
         for dialect in self.dialects:
-            parts = dialect.headers.parts(peeled.text)
+            parts = dialect.headers.parts(text)
             if len(parts) > 1:
                 break
         yield from (part.rstrip() for part in parts)

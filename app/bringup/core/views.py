@@ -181,10 +181,13 @@ def _done_note(edge: Edge) -> str:
 
 
 def _trouble(state: State, rank: Rank, quiet: float | None) -> str:
+    own = [line for line in state.attempt.faults if line.rank == rank.rank and not line.after_kill]
+    if any(not line.secondary for line in own):
+        return "error"
     if rank.gone_at is not None:
         zombie = any(p.pid == rank.pid and p.state == "Z" for p in state.processes)
         return "zombie" if zombie else "gone"
-    if any(line.rank == rank.rank and not line.after_kill for line in state.attempt.faults):
+    if own:
         return "error"
     if rank.process is None:
         return ""

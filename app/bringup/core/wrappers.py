@@ -7,9 +7,10 @@ engine's own header has followed them at least once for the same place.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bringup.core.errors import UsageError
@@ -18,8 +19,11 @@ from bringup.core.rule import Rule
 from bringup.core.rules import parse_rules
 from bringup.core.sanitize import clean
 
-_DEEPEST = 4
+_DEEPEST = 8
 _MOST_ORIGINS = 4096
+_MOST_EXACT = 8
+_LONGEST = 64 * 1024
+"""Bytes of a line that is put together of partial ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,16 @@ class Wrapper:
     samples: tuple[str, ...]
     process: bool = False
     """The origin names one process, not a place in which several run (Ray's actors)."""
+    exact: bool = False
+    """It counts only where the same letters stood before a header once (indentation)."""
+    partial: bool = False
+    """The line is cut by the transport and goes on in the next one of the same place."""
+    json: str = ""
+    """Key under which a mapping holds the line; "" for wrappers that are no mapping."""
+    stamp: str = ""
+    """Key of the mapping's time."""
+    tail: bool = False
+    """It stands at the end of the line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,22 +66,49 @@ class Peeled:
     stamp: bytes = b""
     process: bool = False
     """The origin names the process that wrote the line."""
+    partial: bool = False
+    """It is not whole yet: the rest comes with the next line of the same place."""
+
+
+Layer = tuple[Wrapper, "re.Match[bytes]"]
 
 
 class Peeler:
     """Takes the wrappers off; learns which ones a log has."""
 
     def __init__(self, wrappers: Wrappers) -> None:
-        self._wrappers = wrappers.wrappers
+        heads = [wrapper for wrapper in wrappers.wrappers if not wrapper.tail]
+        self._wrappers = tuple(wrapper for wrapper in heads if not wrapper.json)
+        self._mappings = tuple(wrapper for wrapper in heads if wrapper.json)
+        self._tails = tuple(wrapper.pattern for wrapper in wrappers.wrappers if wrapper.tail)
         whole = b"|".join(wrapper.pattern.pattern for wrapper in self._wrappers)
         self._any = re.compile(without_names(whole)) if whole else None
         self._proven: set[tuple[str, str]] = set()
+        self._exact: dict[bytes, re.Pattern[bytes]] = {}
+        self._parts: dict[str, bytes] = {}
 
-    def peel(self, record: bytes, has_header: Callable[[bytes], bool]) -> Peeled:
-        """Return what is under the wrappers; `has_header` tells whether text begins with an engine's own header."""
+    def peel(self, record: bytes, has_header: Callable[[bytes], bool], *, whole: bool = True) -> Peeled:
+        """Return what is under the wrappers; `has_header` tells whether text begins with an engine's own header.
+
+        A record that is not `whole` yet will come again.
+        """
+        peeled = self._unpack(record, has_header) if record[:1] == b"{" else None
+        if peeled is not None:
+            inner = self._peel(peeled.text, has_header)
+            inner = replace(inner, stamp=inner.stamp or peeled.stamp)
+        else:
+            inner = self._peel(record, has_header)
+        if whole and (self._parts or inner.partial):
+            inner = self._joined(inner)
+        for tail in self._tails if inner.text[-1:] in (b"]", b")") else ():
+            inner = replace(inner, text=tail.sub(b"", inner.text))
+        return inner
+
+    def _peel(self, record: bytes, has_header: Callable[[bytes], bool]) -> Peeled:
+        """Take off what stands before the text."""
         if self._any is None or self._any.match(record) is None:
             return Peeled(record)
-        layers: list[tuple[Wrapper, re.Match[bytes]]] = []
+        layers: list[Layer] = []
         start = 0
         while len(layers) < _DEEPEST:
             layer = self._layer(record, start)
@@ -77,24 +118,21 @@ class Peeler:
             start = layer[1].end()
         return self._accept(record, layers, has_header)
 
-    def _layer(self, record: bytes, start: int) -> tuple[Wrapper, re.Match[bytes]] | None:
+    def _layer(self, record: bytes, start: int) -> Layer | None:
         """Return the wrapper that stands at `start`."""
         for wrapper in self._wrappers:
-            found = wrapper.pattern.match(record, start)
-            if found is not None and found.end() > start:
-                return wrapper, found
+            patterns = (*self._exact.values(), wrapper.pattern) if wrapper.exact else (wrapper.pattern,)
+            for pattern in patterns:
+                found = pattern.match(record, start)
+                if found is not None and found.end() > start:
+                    return wrapper, found
         return None
 
-    def _accept(
-        self,
-        record: bytes,
-        layers: list[tuple[Wrapper, re.Match[bytes]]],
-        has_header: Callable[[bytes], bool],
-    ) -> Peeled:
+    def _accept(self, record: bytes, layers: list[Layer], has_header: Callable[[bytes], bool]) -> Peeled:
         """Keep the layers up to the last that is sure, proven before, or proven now by the header that follows."""
         kept = 0
         for count, (wrapper, found) in enumerate(layers, 1):
-            if wrapper.sure or (wrapper.name, _origin(found)) in self._proven:
+            if wrapper.sure or self._is_proven(wrapper, found):
                 kept = count
             elif has_header(record[found.end() :]):
                 kept = count
@@ -104,15 +142,56 @@ class Peeler:
         used = layers[:kept]
         origins = [_origin(found) for _, found in used]
         stamps = [found.groupdict().get("stamp") or b"" for _, found in used]
-        end = used[-1][1].end()
-        process = any(wrapper.process for wrapper, _ in used)
-        stamp = next(filter(None, reversed(stamps)), b"")
-        return Peeled(record[end:], "/".join(filter(None, origins)), stamp, process)
+        return Peeled(
+            record[used[-1][1].end() :],
+            "/".join(filter(None, origins)),
+            next(filter(None, reversed(stamps)), b""),
+            any(wrapper.process for wrapper, _ in used),
+            any(wrapper.partial for wrapper, _ in used),
+        )
 
-    def _prove(self, layers: Sequence[tuple[Wrapper, re.Match[bytes]]]) -> None:
+    def _is_proven(self, wrapper: Wrapper, found: re.Match[bytes]) -> bool:
+        if wrapper.exact:
+            return found[0] in self._exact
+        return (wrapper.name, _origin(found)) in self._proven
+
+    def _prove(self, layers: Sequence[Layer]) -> None:
         """Remember that these beginnings are wrappers."""
-        if len(self._proven) < _MOST_ORIGINS:
-            self._proven.update((wrapper.name, _origin(found)) for wrapper, found in layers)
+        for wrapper, found in layers:
+            if wrapper.exact:
+                if len(self._exact) < _MOST_EXACT:
+                    self._exact[found[0]] = re.compile(re.escape(found[0]))
+            elif len(self._proven) < _MOST_ORIGINS:
+                self._proven.add((wrapper.name, _origin(found)))
+
+    def _unpack(self, record: bytes, has_header: Callable[[bytes], bool]) -> Peeled | None:
+        """Return the text of a line that is a mapping, or None where it is none that is known."""
+        for wrapper in self._mappings:
+            if wrapper.pattern.match(record) is None:
+                continue
+            try:
+                values = json.loads(record)
+            except ValueError:
+                return None
+            text = values.get(wrapper.json) if isinstance(values, dict) else None
+            if not isinstance(text, str):
+                continue
+            line, stamp = text.rstrip("\r\n").encode("utf-8", "replace"), values.get(wrapper.stamp)
+            proven = wrapper.sure or (wrapper.name, "") in self._proven
+            if not proven and not has_header(self._peel(line, has_header).text):
+                continue
+            self._proven.add((wrapper.name, ""))
+            return Peeled(line, stamp=stamp.encode("utf-8", "replace") if isinstance(stamp, str) else b"")
+        return None
+
+    def _joined(self, peeled: Peeled) -> Peeled:
+        """Put a line together that the transport has cut."""
+        text = (self._parts.pop(peeled.origin, b"") + peeled.text)[:_LONGEST]
+        if not peeled.partial:
+            return replace(peeled, text=text)
+        if len(self._parts) < _MOST_ORIGINS:
+            self._parts[peeled.origin] = text
+        return replace(peeled, text=b"")
 
 
 def _origin(found: re.Match[bytes]) -> str:
@@ -122,17 +201,22 @@ def _origin(found: re.Match[bytes]) -> str:
 
 def parse_wrappers(mapping: Mapping[str, Any], source: str) -> Wrappers:
     """Make the wrappers of the contents of their file; raises UsageError with one sentence naming file and wrapper."""
-    found = []
-    for table in mapping.get("wrappers", ()):
-        where = f"{source}: wrapper '{table.get('name', '?')}'"
-        try:
-            pattern = re.compile(str(table["match"]).removeprefix("^").encode())
-        except KeyError:
-            raise UsageError(f"{where}: it needs a pattern in 'match'.") from None
-        except re.error as error:
-            raise UsageError(f"{where}: the pattern is not valid: {error}.") from error
-        samples, process = tuple(table.get("samples", ())), bool(table.get("process", False))
-        if not samples or not all(pattern.match(sample.encode()) for sample in samples):
-            raise UsageError(f"{where}: it has no sample, or does not match it.")
-        found.append(Wrapper(str(table.get("name", "")), pattern, bool(table.get("sure", False)), samples, process))
+    found = [_parse_wrapper(table, source) for table in mapping.get("wrappers", ())]
     return Wrappers(tuple(found), parse_rules(mapping.get("rules", ()), source))
+
+
+def _parse_wrapper(table: Mapping[str, Any], source: str) -> Wrapper:
+    where = f"{source}: wrapper '{table.get('name', '?')}'"
+    try:
+        pattern = re.compile(str(table["match"]).removeprefix("^").encode())
+    except KeyError:
+        raise UsageError(f"{where}: it needs a pattern in 'match'.") from None
+    except re.error as error:
+        raise UsageError(f"{where}: the pattern is not valid: {error}.") from error
+    samples, tail = tuple(table.get("samples", ())), bool(table.get("tail", False))
+    call = pattern.search if tail else pattern.match
+    if not samples or not all(call(sample.encode()) for sample in samples):
+        raise UsageError(f"{where}: it has no sample, or does not match it.")
+    flags = {name: bool(table.get(name, False)) for name in ("sure", "process", "exact", "partial")}
+    keys = {name: str(table.get(name, "")) for name in ("json", "stamp")}
+    return Wrapper(str(table.get("name", "")), pattern, samples=samples, tail=tail, **flags, **keys)

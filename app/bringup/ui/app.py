@@ -204,6 +204,11 @@ class BringupApp(App[None]):
         """The session, without loading anything to find out that there is none."""
         return self._watch_screen.console if self._watch_screen is not None else None
 
+    def _handle_exception(self, error: Exception) -> None:
+        """Fail, unless the console is being left: a screen that is left while it is built misses its own widgets."""
+        if not self._exit:
+            super()._handle_exception(error)
+
     def _fatal_error(self) -> None:
         """Leave with a sentence: what Textual prints here shows all our variables, and with them what the host told."""
         if self._exception is not None:
