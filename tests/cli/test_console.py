@@ -194,6 +194,20 @@ def test_signals_while_it_watches(config: Path, number: signal.Signals, code: in
         assert left(terminal) == (code, said_nothing(terminal))
 
 
+def test_a_name_server_that_does_not_answer_holds_nobody(config: Path) -> None:
+    begin = "import socket, threading\nsocket.getaddrinfo = lambda *_, **__: threading.Event().wait()\n"
+    program = begin + PROGRAM.format(config=str(config))
+    config.write_text("Host box\n  HostName gpu-a.example\n")
+    with Terminal([sys.executable, "-c", program, "watch", "box"]) as terminal:
+        terminal.wait_for(b"Connecting to box")
+        # Until the name is asked for; sooner, there would be nothing to wait for, and the test would hold all the same.
+        terminal.drain(1.0, keep=True)
+        terminal.send(b"q")
+        status, said = left(terminal)
+    assert status == 4
+    assert "left before there was a connection" in said
+
+
 def said_nothing(terminal: Terminal) -> str:
     """What is left below the screen when there is nothing to say: the end of the last escape sequence."""
     return terminal.seen.decode().rpartition("\x1b")[2].strip()

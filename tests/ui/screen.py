@@ -40,9 +40,9 @@ async def opened(
 
 
 async def until(pilot: Pilot[None], holds: Callable[[], bool], tries: int = 400) -> None:
-    """Let the app run until a condition holds; generous, for slow machines."""
+    """Let the app run until a condition holds; generous, for slow machines, and no longer than it takes."""
     for _ in range(tries):
-        await pilot.pause()
+        await pilot.pause(0.005)
         if holds():
             return
         await pilot.pause(0.02)

@@ -34,9 +34,10 @@ async def test_panels_screens_and_dialogs(size: tuple[int, int]) -> None:
         for keys in (["v"], ["o"], ["K"], ["R"], ["1"], ["4"], ["3", "down", "enter"], ["full_stop"], ["w"], ["e"]):
             await pilot.press(*keys)
             await pilot.pause()
+            if keys in (["K"], ["R"]):
+                await until(pilot, lambda: isinstance(app.screen, Dialog) and app.screen.listens_from is not None)
+                app.screen.listens_from = 0.0  # type: ignore[attr-defined]
             assert_harmless(sent(app))
-            if isinstance(app.screen, Dialog):
-                app.screen.listens_from = 0.0
             await pilot.press("escape")
             await until(pilot, lambda: app.screen is app.watch_screen)
         console.write(EVIL.encode())

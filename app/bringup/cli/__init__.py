@@ -96,4 +96,7 @@ def complain(error: BringupError) -> int:
 def main() -> None:
     """Run the process's own command line and exit."""
     gc.set_threshold(_FEW_COLLECTIONS)
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    from bringup.cli.leaving import leave
+
+    leave(code)

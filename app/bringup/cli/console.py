@@ -98,6 +98,9 @@ class Opener:
         return 0
 
     async def _open(self, operator: Operator) -> Session:
+        from bringup.cli.leaving import Threads
+
+        asyncio.get_running_loop().set_default_executor(Threads())
         operator.say(f"Connecting to {self._target.name}.")
         # In a thread: loading the rules takes 100 ms, in which the screen should be drawn and keys answered.
         session = await asyncio.to_thread(self._prepare, operator)

@@ -131,7 +131,7 @@ def _verdict(judged: Judged, policy: Policy) -> Verdict:
         ranks_done=done_ranks(attempt, where.role),
         ranks=judged.ranks,
         bar=(bar.done, bar.total) if bar is not None else None,
-        phases=timeline(state, where, judged.now),
+        phases=timeline(state, where, _last_moment(judged)),
         eta_s=(judged.eta.low, judged.eta.high) if judged.eta is not None else None,
         eta_basis=judged.eta.basis if judged.eta is not None else "",
         failed_ranks=_failed_ranks(judged),
@@ -142,6 +142,14 @@ def _verdict(judged: Judged, policy: Policy) -> Verdict:
         since=attempt.began_at,
         ghosts=tuple((key, took[-1]) for key, took in policy.history.items() if took),
     )
+
+
+def _last_moment(judged: Judged) -> float:
+    """Until when a phase without an end lasted: no phase goes on when the start is over."""
+    if judged.name not in ("failed", "stopped"):
+        return judged.now
+    ends = (judged.state.gone_at, judged.state.attempt.last_line_at)
+    return min(judged.now, max((at for at in ends if at is not None), default=judged.now))
 
 
 def _failed_ranks(judged: Judged) -> tuple[int, ...]:

@@ -181,7 +181,7 @@ def _failed(attempt: Attempt, root: FaultLine, policy: Policy) -> Outcome:
         line_number=root.line or None,
         rank=rank,
         secondary=root.secondary,
-        advice=_advice(root.kind, secondary=root.secondary, policy=policy),
+        advice=_advice(root.kind, policy, attempt, secondary=root.secondary),
     )
     return Outcome("failed", cause, () if root.vetoes_ready else ranks)
 
@@ -208,12 +208,26 @@ def _killed(state: State, lost: tuple[int, ...], policy: Policy) -> Cause:
 
 
 def _cause(kind: str, text: str, line: int | None, rank: int | None, policy: Policy) -> Cause:
-    return Cause(kind, text, line or None, rank, secondary=False, advice=_advice(kind, secondary=False, policy=policy))
+    return Cause(kind, text, line or None, rank, secondary=False, advice=_advice(kind, policy))
 
 
-def _advice(kind: str, *, secondary: bool, policy: Policy) -> str:
+def _advice(kind: str, policy: Policy, attempt: Attempt | None = None, *, secondary: bool = False) -> str:
+    """The most exact advice there is: for the engine and the phase, for one of them, for the kind alone."""
     if secondary:
         elsewhere = policy.advice.get(f"{kind}:secondary") or policy.advice.get("secondary")
         if elsewhere:
             return elsewhere
-    return policy.advice.get(kind, policy.advice.get("unknown", ""))
+    engine = attempt.engine if attempt is not None else None
+    phase = _newest_phase(attempt) if attempt is not None else ""
+    for name in (f"{kind}:{engine}:{phase}", f"{kind}:{engine}", f"{kind}:{phase}", kind):
+        if name in policy.advice:
+            return policy.advice[name]
+    return policy.advice.get("unknown", "")
+
+
+def _newest_phase(attempt: Attempt) -> str:
+    """The phase that any rank entered last; "serving" from the ready line on."""
+    if any(name == "ready" for name, _ in attempt.reached):
+        return "serving"
+    edges = [(edge.began or 0.0, edge.phase) for rank in attempt.ranks for edge in rank.edges if edge.ended is None]
+    return max(edges)[1] if edges else ""

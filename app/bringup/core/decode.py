@@ -85,7 +85,7 @@ class Decoder:
     def _step(self, pieces: list[bytes], index: int) -> int:
         """Read one record while the engine is not known; returns the index of the next."""
         piece = pieces[index]
-        self._reader.record(piece.rstrip())
+        self._reader.record(piece.rstrip(b"\r\n"))
         if piece[-1] == _NEWLINE:
             self._reader.end_line()
         return index + 1
@@ -108,7 +108,7 @@ class Decoder:
             heading = tails.get(record[reach:end])
             if heading is None or not stamp or aside:
                 reader.go_to(line, last)
-                reader.record(record)
+                reader.record(piece.rstrip(b"\r\n"))
                 reach, aside, last = headers.reach, True, None
             else:
                 last, found = (heading, stamp), None

@@ -23,8 +23,6 @@ _WINDOW = 16
 _SPREAD = 0.15
 _OWN_SPREAD = 0.25
 """Wider for the pace of one rank: it is the mean since its begin, not that of the newest steps."""
-_ONE_BY_ONE = 2
-"""Files mapped at once by a loader that closes each before it opens the next but one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +96,14 @@ def _with_the_slowest(here: Eta | None, state: State, where: Position, now: floa
 
 
 def _rank_left(state: State, step: Step, number: int, now: float) -> Eta | None:
-    """What one rank still has to read, at its own pace, where its maps show one file after the other."""
+    """What one rank still has to read, at its own pace, where it closes the files that it has read."""
     rank, edge = find(state.attempt, number), step.edge(number)
     shards = next((known for known in rank.shards if known.role == step.role), None) if rank is not None else None
     if shards is None or edge is None or edge.began is None or shards.moved_at is None:
         return None
     bar = bar_of(state.attempt, step.phase, step.role)
     total = shards.total or (bar.total if bar is not None and not bar.provisional else 0)
-    if shards.read < _FEWEST_STEPS or total <= shards.read or len(shards.open) > _ONE_BY_ONE:
+    if shards.read < max(_FEWEST_STEPS, len(shards.open)) or total <= shards.read:
         return None
     pace, waited = (shards.moved_at - edge.began) / shards.read, max(0.0, now - shards.moved_at)
     if pace <= 0 or waited > _REGIME * max(pace, 1.0):

@@ -117,7 +117,7 @@ def position(state: State) -> Position:
         return Position("warmup", None, current, steps)
     if current is not None:
         return Position(current.phase, _role(attempt, current), current, steps)
-    main = next((edge for edge in reversed(attempt.main) if edge.ended is None), None)
+    main = next((edge for edge in reversed(attempt.main) if edge.ended is None), next(reversed(attempt.main), None))
     return Position(main.phase if main is not None else "launch", None, None, steps)
 
 

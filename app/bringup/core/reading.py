@@ -12,7 +12,7 @@ from bringup.core.headers import Heading
 from bringup.core.matching import Found, Matcher
 from bringup.core.rule import ARGUMENTS, Rule, line_text
 from bringup.core.timekeeper import Timekeeper
-from bringup.core.tracebacks import TITLE, UNKNOWN, Trace, Voice
+from bringup.core.tracebacks import TITLE, UNKNOWN, Trace, Voice, is_error
 from bringup.core.wrappers import Peeler, Wrappers
 
 _ANSI = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
@@ -164,8 +164,17 @@ class Reader:
         if found is not None:
             self._found_bare(found, voice, None)
         elif text[:1] not in _INDENT and voice.trace is None:
-            self.unknown += 1
-            self._leave(voice)
+            self._foreign(text, voice)
+
+    def _foreign(self, text: bytes, voice: Voice) -> None:
+        """A line that no rule knows where it stands; an error whose traceback was lost still tells its kind."""
+        for matcher, dialect in self._matchers() if is_error(text) else ():
+            found = matcher.find_exception(text)
+            if found is not None and found[0].event is Fault:
+                self.emit(found, voice.labels, dialect)
+                return
+        self.unknown += 1
+        self._leave(voice)
 
     def _found_bare(self, found: Found, voice: Voice, dialect: Dialect | None) -> None:
         """Act on a rule for a line without a header; it is the rank's whose traceback is open, else nobody's."""
@@ -283,7 +292,7 @@ class Reader:
         peeled = self._peeler.peel(text, self._has_header, whole=whole)
         if peeled.origin:
             self.origin, self._one_process = peeled.origin, peeled.process
-        text = _ANSI.sub(b"", peeled.text) if _ESC in peeled.text else peeled.text
+        text = (_ANSI.sub(b"", peeled.text) if _ESC in peeled.text else peeled.text).rstrip()
         _, heading = self._heading(text)
         if peeled.stamp:
             self.time.wrap(peeled.stamp, heading.stamp if heading else b"")
@@ -316,8 +325,8 @@ class Reader:
         return first
 
     def _has_header(self, text: bytes) -> bool:
-        """Tell whether text begins with an engine's header."""
-        return self._heading(text)[1] is not None
+        """Tell whether text begins as only an engine's output does: with its header, or with a traceback."""
+        return text.startswith(TITLE) or self._heading(text)[1] is not None
 
     def _matchers(self) -> list[tuple[Matcher, Dialect | None]]:
         """Return the rules to ask for a traceback's last line: the engines', then those for everything else."""

@@ -152,14 +152,20 @@ def _last(judged: Judged, step: Step) -> str:
     inside = [view for view in judged.ranks if view.rank in step.missing]
     mapped = [view for view in inside if view.source == "maps" and view.done is not None]
     if mapped and len(mapped) == len(inside):
-        last = min(mapped, key=lambda view: (view.progress or 0.0, view.opened or 0.0))
+        last = min(mapped, key=_place)
         at = round((last.opened or 0.0) * (last.total or 0)) if last.progress is None else last.done
         name = name_of(judged.state.attempt, last.rank)
+        if sum(_place(view) == _place(last) for view in mapped) > 1:
+            return f"the last at shard {at} of {last.total}"
         return f"{name} is the last at shard {at} of {last.total}"
     if step.done and len(inside) <= 2:
         verb = "is" if len(inside) == 1 else "are"
         return f"{rank_names(judged, tuple(view.rank for view in inside))} {verb} still at it"
     return ""
+
+
+def _place(view: RankView) -> tuple[float, float]:
+    return view.progress or 0.0, view.opened or 0.0
 
 
 def _why_slow(judged: Judged) -> str:

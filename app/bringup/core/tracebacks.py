@@ -15,12 +15,15 @@ UNKNOWN = "unknown"
 """Kind of an error that no rule knows."""
 _CHAIN = (b"During handling of the above exception", b"The above exception was the direct cause")
 _FRAME = b'  File "'
+_DETAIL = (b"  Value error, ", b"  Assertion failed, ")
+"""Below the last line of a pydantic error: what is wrong."""
 _ERROR = re.compile(rb"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?::(?: .*)?)?$")
 """`OSError: text`, `zmq.error.ZMQError: text`, `AssertionError`: the last line of a traceback."""
 _MODULE = re.compile(rb'^  File "[^"<]+", line \d+, in <module>')
 _ANNOUNCED_WITHIN = 8
 """Lines between the line that announces a traceback and the traceback: a message can have several lines."""
 _MOST_EXTRAS = 64
+_LONGEST_NAME = 96
 
 Line = Literal["frame", "error", "inside", "outside"]
 
@@ -49,7 +52,7 @@ class Trace:
             self.modules += _MODULE.match(text) is not None
             return "frame"
         if text[:1] in (b" ", b"\t"):
-            return "inside"
+            return "error" if text.startswith(_DETAIL) else "inside"
         if text.startswith(TITLE):
             self._frames = self.modules = self._extras = 0
             return "inside"
@@ -65,6 +68,11 @@ class Trace:
     def ended(self) -> bool:
         """It has not been continued for so long that what comes is something else."""
         return self._extras > _MOST_EXTRAS
+
+
+def is_error(text: bytes) -> bool:
+    """Say whether a line reads as the last one of a traceback."""
+    return b"Error" in text[:_LONGEST_NAME] and _ERROR.match(text) is not None
 
 
 @dataclass(slots=True)

@@ -20,6 +20,7 @@ from bringup.core.verdict import Origin, RankView
 
 ALMOST = 0.99
 """The most that is shown of a phase without the rank's own proof of its end."""
+_IN_STEP = "captures in step with rank 0"
 _LONG_WAIT = 30.0
 """Seconds without any work in state D beyond which storage hangs; shorter waits are what reading looks like."""
 
@@ -50,7 +51,7 @@ def in_the_past(views: tuple[RankView, ...]) -> tuple[RankView, ...]:
 
 
 def _past_note(view: RankView) -> str:
-    if view.source == "peers":
+    if view.source == "peers" or view.note == _IN_STEP:
         return ""
     return view.note.partition(", waits for ")[0].replace("reads shard", "was at shard")
 
@@ -153,7 +154,7 @@ def _by_bar(state: State, rank: Rank, step: Step) -> Progress | None:
 def _by_lockstep(state: State, rank: Rank, step: Step) -> Progress:
     """Captures run in step on all ranks, for they meet in collectives; loads do not, so nothing is implied there."""
     if step.phase == "graphs" and rank.rank != 0:
-        return _by_peers(state, step, "captures in step with rank 0")
+        return _by_peers(state, step, _IN_STEP)
     return Progress(None, "none", note="begun")
 
 

@@ -41,6 +41,8 @@ class Wrapper:
     """It counts only where the same letters stood before a header once (indentation)."""
     partial: bool = False
     """The line is cut by the transport and goes on in the next one of the same place."""
+    joins: bool = False
+    """The line may be the end of one that was cut."""
     json: str = ""
     """Key under which a mapping holds the line; "" for wrappers that are no mapping."""
     stamp: str = ""
@@ -94,17 +96,15 @@ class Peeler:
         """
         peeled = self._unpack(record, has_header) if record[:1] == b"{" else None
         if peeled is not None:
-            inner = self._peel(peeled.text, has_header)
+            inner = self._peel(peeled.text, has_header, whole=whole)
             inner = replace(inner, stamp=inner.stamp or peeled.stamp)
         else:
-            inner = self._peel(record, has_header)
-        if whole and (self._parts or inner.partial):
-            inner = self._joined(inner)
+            inner = self._peel(record, has_header, whole=whole)
         for tail in self._tails if inner.text[-1:] in (b"]", b")") else ():
             inner = replace(inner, text=tail.sub(b"", inner.text))
         return inner
 
-    def _peel(self, record: bytes, has_header: Callable[[bytes], bool]) -> Peeled:
+    def _peel(self, record: bytes, has_header: Callable[[bytes], bool], *, whole: bool) -> Peeled:
         """Take off what stands before the text."""
         if self._any is None or self._any.match(record) is None:
             return Peeled(record)
@@ -116,6 +116,11 @@ class Peeler:
                 break
             layers.append(layer)
             start = layer[1].end()
+            if whole and (layer[0].partial or layer[0].joins):
+                joined = self._joined(record[start:], layers)
+                if joined is not None:
+                    inner = self._peel(joined, has_header, whole=whole) if joined else Peeled(b"", partial=True)
+                    return _under(layers, inner)
         return self._accept(record, layers, has_header)
 
     def _layer(self, record: bytes, start: int) -> Layer | None:
@@ -140,15 +145,7 @@ class Peeler:
         if not kept:
             return Peeled(record)
         used = layers[:kept]
-        origins = [_origin(found) for _, found in used]
-        stamps = [found.groupdict().get("stamp") or b"" for _, found in used]
-        return Peeled(
-            record[used[-1][1].end() :],
-            "/".join(filter(None, origins)),
-            next(filter(None, reversed(stamps)), b""),
-            any(wrapper.process for wrapper, _ in used),
-            any(wrapper.partial for wrapper, _ in used),
-        )
+        return _under(used, Peeled(record[used[-1][1].end() :]))
 
     def _is_proven(self, wrapper: Wrapper, found: re.Match[bytes]) -> bool:
         if wrapper.exact:
@@ -178,20 +175,34 @@ class Peeler:
                 continue
             line, stamp = text.rstrip("\r\n").encode("utf-8", "replace"), values.get(wrapper.stamp)
             proven = wrapper.sure or (wrapper.name, "") in self._proven
-            if not proven and not has_header(self._peel(line, has_header).text):
+            if not proven and not has_header(self._peel(line, has_header, whole=False).text):
                 continue
             self._proven.add((wrapper.name, ""))
             return Peeled(line, stamp=stamp.encode("utf-8", "replace") if isinstance(stamp, str) else b"")
         return None
 
-    def _joined(self, peeled: Peeled) -> Peeled:
-        """Put a line together that the transport has cut."""
-        text = (self._parts.pop(peeled.origin, b"") + peeled.text)[:_LONGEST]
-        if not peeled.partial:
-            return replace(peeled, text=text)
-        if len(self._parts) < _MOST_ORIGINS:
-            self._parts[peeled.origin] = text
-        return replace(peeled, text=b"")
+    def _joined(self, text: bytes, layers: Sequence[Layer]) -> bytes | None:
+        """Put a line together that the transport has cut: b"" while it goes on, None where it never was cut."""
+        place = "/".join(_origin(found) for _, found in layers)
+        earlier = self._parts.pop(place, None)
+        if layers[-1][0].partial:
+            if len(self._parts) < _MOST_ORIGINS:
+                self._parts[place] = ((earlier or b"") + text)[:_LONGEST]
+            return b""
+        return None if earlier is None else (earlier + text)[:_LONGEST]
+
+
+def _under(layers: Sequence[Layer], inner: Peeled) -> Peeled:
+    """Return what is under layers, with what they say of place and time; the innermost time counts."""
+    origins = [_origin(found) for _, found in layers]
+    stamps = [found.groupdict().get("stamp") or b"" for _, found in layers]
+    return Peeled(
+        inner.text,
+        "/".join(filter(None, [*origins, inner.origin])),
+        inner.stamp or next(filter(None, reversed(stamps)), b""),
+        inner.process or any(wrapper.process for wrapper, _ in layers),
+        inner.partial,
+    )
 
 
 def _origin(found: re.Match[bytes]) -> str:
@@ -217,6 +228,6 @@ def _parse_wrapper(table: Mapping[str, Any], source: str) -> Wrapper:
     call = pattern.search if tail else pattern.match
     if not samples or not all(call(sample.encode()) for sample in samples):
         raise UsageError(f"{where}: it has no sample, or does not match it.")
-    flags = {name: bool(table.get(name, False)) for name in ("sure", "process", "exact", "partial")}
+    flags = {name: bool(table.get(name, False)) for name in ("sure", "process", "exact", "partial", "joins")}
     keys = {name: str(table.get(name, "")) for name in ("json", "stamp")}
     return Wrapper(str(table.get("name", "")), pattern, samples=samples, tail=tail, **flags, **keys)

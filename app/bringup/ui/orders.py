@@ -35,6 +35,9 @@ class Orders:
     async def _stop(self, console: Console) -> None:
         try:
             plan = await console.plan()
+            if not plan.members:
+                self._tell("All processes of this server have ended: there is nothing to stop.", "information")
+                return
             signal = await self._screen.app.push_screen_wait(StopDialog(plan))
             if signal is not None:
                 await console.stop(plan, signal)

@@ -28,9 +28,8 @@ def paint_evidence(picture: Picture, width: int) -> list[Row]:
         rows += _wrapped(row, width)
     rows += [(), (("Channels", "title"),)]
     for name, text, ink in channels(picture):
-        rows += [
-            ((f"  {name.ljust(_CHANNEL)}", "quiet"), (line, ink)) for line in wrapped(text, width - _CHANNEL - 2, 4)
-        ]
+        for number, line in enumerate(wrapped(text, width - _CHANNEL - 2, 4)):
+            rows.append(((f"  {(name if number == 0 else '').ljust(_CHANNEL)}", "quiet"), (line, ink)))
     rows += [(), (("Phases", "title"),), *_phases(picture)]
     if picture.state.earlier:
         rows += [(), (("Earlier launches in this log", "title"),), *_earlier(picture)]
@@ -119,5 +118,5 @@ def _wrapped(row: Row, width: int) -> list[Row]:
     text = "".join(part for part, _ in rest)
     ink = max(rest, key=lambda span: len(span[0]))[1] if rest else head_ink
     lines = wrapped(text, max(10, width - len(head) - 2), 8)
-    first: Row = ((f"  {head}", head_ink), (lines[0], ink))
+    first: Row = ((f"  {head}{' ' if text.startswith(' ') else ''}", head_ink), (lines[0], ink))
     return [first, *(((" " * (len(head) + 2), ink), (line, ink)) for line in lines[1:])]

@@ -13,7 +13,7 @@ from bringup.ui.paint.measures import count
 from bringup.ui.paint.row import Row, fill, joined, wrapped
 
 _LABEL = 11
-_COMMAND_LINES = 4
+_COMMAND_LINES = 8
 _FEW = 4
 _TWO_COLUMNS = 70
 

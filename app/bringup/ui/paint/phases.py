@@ -146,7 +146,7 @@ def _spoken(picture: Picture, width: int) -> Row:
     spans = [_word(picture, view) for view in picture.verdict.phases]
     row = joined(spans, " › ")
     cut = False
-    while len(spans) > 1 and width_of(row) > width - 3:
+    while len(spans) > 1 and width_of(row) > width - 4:
         spans, cut = spans[1:], True
         row = joined(spans, " › ")
     return clip((("… › ", "faint"), *row) if cut else row, max(0, width))

@@ -34,7 +34,7 @@ def paint_verdict(picture: Picture, width: int, height: int) -> list[Row]:
     """Return exactly `height` rows."""
     sign, ink = SIGNS[picture.verdict.state]
     word = picture.verdict.state.upper()
-    rows = paint_sentence(f"{sign} {word}", ink, picture.verdict.summary, width, min(height, _LONGEST_SENTENCE))
+    rows = paint_sentence(f"{sign} {word}", ink, sentence(picture.verdict), width, min(height, _LONGEST_SENTENCE))
     for row in details(picture, width - 3):
         if len(rows) >= height:
             break
@@ -45,8 +45,18 @@ def paint_verdict(picture: Picture, width: int, height: int) -> list[Row]:
 def wanted_height(picture: Picture, width: int) -> int:
     """Return how many rows all of it would take."""
     word = picture.verdict.state.upper()
-    lines = wrapped(clean_text(picture.verdict.summary), width - len(word) - 7, _LONGEST_SENTENCE)
+    lines = wrapped(clean_text(sentence(picture.verdict)), width - len(word) - 7, _LONGEST_SENTENCE)
     return len(lines) + sum(1 for _ in details(picture, width - 3))
+
+
+def sentence(verdict: Verdict) -> str:
+    """Return the sentence as it stands beside the word of the state: without saying that word again."""
+    word, rest = verdict.state.capitalize(), verdict.summary
+    for lead in (f"{word}: ", f"{word} "):
+        if rest.startswith(lead):
+            rest = rest.removeprefix(lead)
+            return rest[0].upper() + rest[1:]
+    return rest
 
 
 def details(picture: Picture, width: int) -> Iterator[Row]:
@@ -62,7 +72,7 @@ def details(picture: Picture, width: int) -> Iterator[Row]:
         yield time_left(verdict)
     known = f"log line {verdict.cause.line_number}:" if verdict.cause is not None else "\n"
     for line in verdict.evidence:
-        if line.startswith(known):
+        if line.startswith(known) or any(advisory.detail in line for advisory in verdict.warnings):
             continue
         yield (("· ", "faint"), (clean_text(line), "quiet"))
 

@@ -29,7 +29,7 @@ class StopDialog(Dialog[str]):
 
     def rows(self, width: int) -> list[Row]:
         """Return what is touched."""
-        return [(("Stop this server?", "bad"),), *paint_plan(self.plan, width)]
+        return [(("Stop this server?", "bad"),), (), *paint_plan(self.plan, width)]
 
     def choices(self) -> list[Row]:
         """Return the signals."""

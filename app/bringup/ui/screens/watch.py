@@ -25,6 +25,7 @@ from bringup.ui.logview import LogView
 from bringup.ui.orders import Orders
 from bringup.ui.paint.row import plain
 from bringup.ui.picture import Picture
+from bringup.ui.pulse import Pulse
 from bringup.ui.screens.reading import EvidenceScreen, HelpScreen
 from bringup.ui.screens.servers import ServersScreen
 from bringup.ui.sizes import SMALLEST
@@ -61,6 +62,7 @@ class WatchScreen(Screen[None]):
         self._flushes = 0
         self._painted_at = -_PANELS_EVERY
         self._behind = False
+        self.pulse = Pulse(FLUSHES_PER_SECOND, self._is_behind, lambda: self.call_next(self.flush))
 
     def compose(self) -> ComposeResult:
         """Lay out the panels."""
@@ -82,7 +84,11 @@ class WatchScreen(Screen[None]):
         """Begin to flush."""
         self.log_view = LogView(self.query_one(LogPane), self.query_one("#search", Input), self.board)
         self.show_opening(*self._opening[:2], failed=self._opening[2])
-        self.set_interval(1 / FLUSHES_PER_SECOND, self.flush)
+        self.pulse.begin()
+
+    def on_unmount(self) -> None:
+        """Look for nothing new any more."""
+        self.pulse.end()
 
     # --- the session ---
 
@@ -103,8 +109,13 @@ class WatchScreen(Screen[None]):
         if self.is_mounted and self.console is None:
             self.board.paint_opening(text, hint, failed=failed)
 
+    def _is_behind(self) -> bool:
+        console = self.console
+        return console is not None and (self._behind or (console.rev, int(console.now())) != self._seen)
+
     def flush(self) -> None:
         """Take what is new; draw only where something is."""
+        self.pulse.done()
         console = self.console
         if console is None:
             return
