@@ -32,6 +32,11 @@ class Titles:
     titles: tuple[Title, ...]
     label: re.Pattern[bytes]
 
+    @property
+    def launches(self) -> bool:
+        """A launcher is among them, so that there is a server to be found (a router has none)."""
+        return any(known.part == "launcher" for known in self.titles)
+
     def classify(self, title: str) -> tuple[Part, Labels] | None:
         """Return what a process with this title or command line is and whose rank it runs, or None for a stranger."""
         text = title.strip(" \0")

@@ -10,6 +10,7 @@ from textual.screen import Screen
 from bringup.core.errors import BringupError
 from bringup.core.sanitize import clean_text
 from bringup.session.console import Console
+from bringup.ui.picture import Picture
 from bringup.ui.screens.confirm import RestartDialog, StopDialog
 
 
@@ -31,6 +32,13 @@ class Orders:
             return
         work = self._stop(console) if action == "stop" else self._restart(console)
         self._screen.run_worker(work, name=action, group="orders", exclusive=True)
+
+    def tell_end(self, before: Picture | None, after: Picture) -> None:
+        """Tell the end of an action once, between the pictures before and after it."""
+        action = after.state.action
+        if action is None or not action.ended or action.failed or before is None or before.state.action is action:
+            return
+        self._screen.notify(clean_text(action.step), title=action.action, markup=False, timeout=8)
 
     async def _stop(self, console: Console) -> None:
         try:

@@ -9,6 +9,10 @@ import asyncio
 from collections.abc import Callable
 
 
+_WHEN_QUIET = 2
+"""Times longer between two looks once there was nothing new for a second."""
+
+
 class Pulse:
     """Calls `draw` soon after `is_due` says so, and not again before that was done."""
 
@@ -18,16 +22,22 @@ class Pulse:
         self._draw = draw
         self._next: asyncio.TimerHandle | None = None
         self._asked = False
+        self._in_vain = 0
+        self._per_second = per_second
         self.looks = 0
         """How often it has looked."""
 
     def begin(self) -> None:
         """Look from now on; to be called on the event loop."""
-        self._next = asyncio.get_running_loop().call_later(self._every, self.begin)
+        rest = self._every if self._in_vain < self._per_second else _WHEN_QUIET * self._every
+        self._next = asyncio.get_running_loop().call_later(rest, self.begin)
         self.looks += 1
         if not self._asked and self._is_due():
             self._asked = True
+            self._in_vain = 0
             self._draw()
+        else:
+            self._in_vain += 1
 
     def done(self) -> None:
         """What was due has been drawn."""

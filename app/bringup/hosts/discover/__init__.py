@@ -135,7 +135,7 @@ def _seeks(
     port: int | None,
     within: int | None,
 ) -> str:
-    names = " or ".join(engine.title for engine in engines) or "any engine"
+    names = " or ".join(engine.title for engine in engines if engine.titles.launches) or "any engine"
     where = "".join(
         (
             f" with PID {pid}" if pid is not None else "",

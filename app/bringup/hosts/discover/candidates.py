@@ -70,6 +70,11 @@ class Engine(Protocol):
 class Classifier(Protocol):
     """What the titles of an engine's processes say."""
 
+    @property
+    def launches(self) -> bool:
+        """There is a launcher to be found."""
+        ...
+
     def classify(self, title: str) -> tuple[Any, Labels] | None:
         """Return the part that a process plays and the rank it runs, or None for a stranger."""
         ...

@@ -138,13 +138,7 @@ class WatchScreen(Screen[None]):
         self.picture = Picture(console.state, console.verdict(), self.host_title, console.read_only)
         self._painted_at, self._behind = self._flushes, False
         self.board.paint(self.picture)
-        self._tell_end_of_action(before, self.picture)
-
-    def _tell_end_of_action(self, before: Picture | None, after: Picture) -> None:
-        action = after.state.action
-        if action is None or not action.ended or action.failed or before is None or before.state.action is action:
-            return
-        self.notify(clean_text(action.step), title=action.action, markup=False, timeout=8)
+        self.orders.tell_end(before, self.picture)
 
     def on_resize(self, event: events.Resize) -> None:
         """Divide the screen anew."""
