@@ -1,8 +1,8 @@
 """Logs as vLLM 0.8.5 to 0.32 would print them: made here from the wording of each version, the same for one seed.
 
-`vllm_log(...)` returns bytes, `vllm_records(...)` the same bytes as whole records with who wrote each: "main", "core" or
-the number of a worker. From 0.12 on only the first worker prints most lines; from 0.31 on bars and raw tracebacks carry
-no process name.
+`vllm_log(...)` returns bytes, `vllm_records(...)` the same bytes as whole records with who wrote each: "main", "core"
+or the number of a worker. From 0.12 on only the first worker prints most lines; from 0.31 on bars and raw tracebacks
+carry no process name.
 """
 
 from __future__ import annotations

@@ -109,7 +109,7 @@ def main() -> None:
             terminal.drain(2.0)
             print(f"{rate} lines/s".ljust(20), f"{cpu_share(terminal, seconds):6.1%} of a core")
             tell("key to screen", latencies(terminal, ((b"s", b"paused"), (b"s", b"following")), 60))
-            tell("opening the help", latencies(terminal, ((b"?", b"ask first"), (b"\x1b", b"Decode")), 40))
+            tell("opening the help", latencies(terminal, ((b"?", b"ask first"), (b"q", b"Decode")), 40))
         finally:
             stop.set()
             writer.join()

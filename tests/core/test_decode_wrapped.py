@@ -8,7 +8,7 @@ import pytest
 from loggen import sglang_log
 
 from bringup.core.decode import Decoder
-from bringup.core.events import Event, LinesRead, LogEvent
+from bringup.core.events import Event, LinesRead, LogEvent, PhaseBegan
 from bringup.engines import load_engines, load_wrappers
 
 ENGINES, WRAPPERS = load_engines(), load_wrappers()
@@ -80,3 +80,9 @@ def test_lines_without_a_time_move_with_the_clock_of_the_transport() -> None:
     ]
     found = [event for event in Decoder(ENGINES, WRAPPERS).feed(b"".join(lines), None) if isinstance(event, LogEvent)]
     assert found[-1].at - found[-2].at == 30.0
+
+
+def test_a_time_without_a_year_takes_the_transports() -> None:
+    line = b"2026-03-02T08:14:29.000000000Z INFO 03-02 08:14:29 [a.py:1] Starting to load model /m...\n"
+    (found,) = [event for event in Decoder(ENGINES, WRAPPERS).feed(line, None) if isinstance(event, PhaseBegan)]
+    assert found.at == 1772439269.0

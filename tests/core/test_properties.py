@@ -14,16 +14,16 @@ from vllmgen import VERSIONS as VLLM_VERSIONS
 from vllmgen import vllm_log, vllm_records
 from wrapping import LOSSLESS, OUTERMOST, wrapped
 
-QUICK = settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
+QUICK = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 SGLANG_FAILURE = (
-    "[2026-03-02 09:16:29 TP1] Scheduler hit an exception: Traceback (most recent call last):\n"
-    '  File "/opt/lib/python3.12/site-packages/sglang/srt/scheduler.py", line 9, in run\n'
-    "    go()\n"
-    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB.\n"
-    "\n"
-    "[2026-03-02 09:16:29] Received sigquit from a child process. It usually means the child failed.\n"
-    "Killed\n"
-).encode()
+    b"[2026-03-02 09:16:29 TP1] Scheduler hit an exception: Traceback (most recent call last):\n"
+    b'  File "/opt/lib/python3.12/site-packages/sglang/srt/scheduler.py", line 9, in run\n'
+    b"    go()\n"
+    b"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB.\n"
+    b"\n"
+    b"[2026-03-02 09:16:29] Received sigquit from a child process. It usually means the child failed.\n"
+    b"Killed\n"
+)
 
 
 def sglang(version: str, **fields: object) -> bytes:
@@ -34,7 +34,7 @@ def sglang(version: str, **fields: object) -> bytes:
 LOGS = {
     "sglang ready": sglang("0.5.9", draft=True),
     "sglang glued": sglang("0.5.23", draft=True, until="weights"),
-    "sglang failed": sglang("0.5.14", until="kv-cache") + SGLANG_FAILURE,
+    "sglang failed": sglang("0.5.8", until="kv-cache") + SGLANG_FAILURE,
     "sglang restarted": sglang("0.5.5", until="weights") + SGLANG_FAILURE + sglang("0.5.5", until="distributed"),
     "vllm ready": vllm_log("0.32.0", draft=True),
     "vllm patched": vllm_log("0.12.0", until="graphs"),
@@ -61,7 +61,11 @@ def test_a_wrapper_changes_nothing(name: str, wrap: str) -> None:
 
 
 @QUICK
-@given(name=names, wraps=st.lists(st.sampled_from(sorted(LOSSLESS)), min_size=2, max_size=4, unique=True), docker=st.booleans())
+@given(
+    name=names,
+    wraps=st.lists(st.sampled_from(sorted(LOSSLESS)), min_size=2, max_size=4, unique=True),
+    docker=st.booleans(),
+)
 def test_any_sequence_of_wrappers_changes_nothing(name: str, wraps: list[str], docker: bool) -> None:
     chosen = [LOSSLESS[wrap] for wrap in wraps] + ([OUTERMOST["docker"]] if docker else [])
     assert essence(explained(wrapped(LOGS[name], *chosen))) == essence(explained(LOGS[name]))
@@ -99,7 +103,7 @@ Records = list[tuple[object, bytes]]
 
 
 def shuffled(records: Records, seed: int) -> bytes:
-    """Return the records in another order: each writer's stays, and nothing of the main process comes before its cause."""
+    """Return the records in another order: each writer's stays, and none of the main process comes before its cause."""
     rng = random.Random(seed)
     out: list[bytes] = []
     block: dict[object, list[bytes]] = {}

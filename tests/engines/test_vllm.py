@@ -6,7 +6,7 @@ import pytest
 from explaining import explained
 from vllmgen import FOLLOW, KV, OOM, STAGES, VERSIONS, vllm_log, vllm_records
 
-EVERYONE = {phase: (0, 1) for phase in ("distributed", "weights", "kv-cache")}
+EVERYONE = ("distributed", "weights", "kv-cache")
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -17,7 +17,7 @@ def test_a_whole_start_is_ready(version: str, tp: int, draft: bool) -> None:
     assert (verdict.state, verdict.phase, verdict.engine, verdict.version) == ("ready", "serving", "vllm", version)
     assert (verdict.attempt, verdict.ranks_expected, verdict.port, verdict.model) == (1, tp, 8100, "/models/m")
     done = dict(verdict.ranks_done)
-    assert {phase: done.get(phase) for phase in EVERYONE} == {phase: tuple(range(tp)) for phase in EVERYONE}
+    assert [done.get(phase) for phase in EVERYONE] == [tuple(range(tp))] * len(EVERYONE)
     assert (verdict.draft_model, verdict.failed_ranks, verdict.cause) == ("/models/d" if draft else None, (), None)
 
 
@@ -104,3 +104,14 @@ def test_a_sigterm_during_the_start_is_a_stop() -> None:
     )
     verdict = explained(log)
     assert (verdict.state, verdict.cause.kind if verdict.cause else None) == ("stopped", "killed")
+
+
+def test_a_worker_node_that_has_captured_its_graphs_stands_by() -> None:
+    log = vllm_log("0.24.0", until="graphs").replace(b"'port': 8100", b"'port': 8100, 'nnodes': 2, 'node_rank': 1")
+    log = log.replace(b"'tensor_parallel_size': 2", b"'tensor_parallel_size': 4").replace(b"rank=0", b"rank=2")
+    log = log.replace(b"rank=1", b"rank=3").replace(b"Worker_TP0", b"Worker_TP2").replace(b"Worker_TP1", b"Worker_TP3")
+    here = b"".join(
+        line for line in log.splitlines(keepends=True) if b"EngineCore" not in line and b"rank 0 in" not in line
+    )
+    verdict = explained(here, silent=600)
+    assert (verdict.state, verdict.ranks_expected) == ("standby", 2)

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import pytest
 from textual import _wait
 
-LOOK_EVERY = 0.004
+LOOK_EVERY = 0.008
 
 
 @pytest.fixture(autouse=True, scope="session")
 def short_waits() -> Iterator[None]:
-    """Look five times as often, with the same share of idle time as proof of rest."""
+    """Look more often, with the same share of idle time as proof of rest."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_wait, "SLEEP_GRANULARITY", LOOK_EVERY)
         patch.setattr(_wait, "SLEEP_IDLE", LOOK_EVERY / 20)

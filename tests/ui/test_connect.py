@@ -40,8 +40,8 @@ async def test_the_first_frame_does_not_wait_for_the_connection() -> None:
     async with app.run_test(size=NARROW) as pilot:
         await until(pilot, begun.is_set)
         await until(pilot, lambda: "Logging in to gpu-a as root." in text_of(app))
-        assert "root@gpu-a" in text_of(app)
-        assert "CONNECTING" in text_of(app)
+        await until(pilot, lambda: "root@gpu-a" in text_of(app))
+        await until(pilot, lambda: "CONNECTING" in text_of(app))
         go_on.set()
         await until(pilot, lambda: "SLOW" in text_of(app))
 
@@ -89,7 +89,7 @@ async def test_a_host_key_is_refused_unless_accepted(keys: list[str], answer: st
     app = BringupApp(title="gpu-a", connect=answering(KEY, answers))
     async with app.run_test(size=NARROW) as pilot:
         await until(pilot, lambda: isinstance(app.screen, HostKeyDialog) and app.screen.listens_from is not None)
-        assert "SHA256:9Zt0hXyq" in text_of(app)
+        await until(pilot, lambda: "SHA256:9Zt0hXyq" in text_of(app))
         await pilot.press("y")
         assert answers == [], "a key typed ahead accepts nothing"
         app.screen.listens_from = 0.0  # type: ignore[attr-defined]

@@ -23,7 +23,7 @@ async def test_reading_screens_open_and_close(size: tuple[int, int]) -> None:
             await pilot.press(key)
             assert isinstance(app.screen, screen), key
             await pilot.press("escape")
-            assert app.screen is app.watch_screen
+            await until(pilot, lambda: app.screen is app.watch_screen)
 
 
 async def test_digits_and_l_go_to_the_panels(size: tuple[int, int]) -> None:
@@ -43,60 +43,63 @@ async def test_search_marks_and_moves(size: tuple[int, int]) -> None:
     async with opened("failed", size) as (app, _, pilot):
         pane = app.watch_screen.query_one(LogPane)
         await pilot.press("slash", *"ht be", "enter")
+        await until(pilot, lambda: "/ht be: 16 lines" in text_of(app))
         last = pane.here
-        assert "/ht be: 16 lines" in text_of(app)
         assert not pane.following
-        await pilot.press("N")
         assert last is not None
-        assert pane.here == last - 1
+        await pilot.press("N")
+        await until(pilot, lambda: pane.here == last - 1)
         await pilot.press("n")
-        assert pane.here == last
+        await until(pilot, lambda: pane.here == last)
         await pilot.press("n")
-        assert "No match below." in text_of(app)
+        await until(pilot, lambda: "No match below." in text_of(app))
         await pilot.press("escape")
-        assert pane.search is None
+        await until(pilot, lambda: pane.search is None)
 
 
 async def test_search_that_finds_nothing_says_so(size: tuple[int, int]) -> None:
     async with opened("weights", size) as (app, _, pilot):
         await pilot.press("slash", *"[/x]", "enter")
-        assert "nothing" in text_of(app)
+        await until(pilot, lambda: "nothing" in text_of(app))
         await pilot.press("slash", "escape")
-        assert not app.watch_screen.query_one("#search").display
+        await until(pilot, lambda: not app.watch_screen.query_one("#search").display)
 
 
 async def test_errors_and_the_cause(size: tuple[int, int]) -> None:
     async with opened("failed", size) as (app, _, pilot):
         pane = app.watch_screen.query_one(LogPane)
         await pilot.press("e")
+        await until(pilot, lambda: pane.here is not None)
         first = pane.here
-        await pilot.press("e")
         assert first is not None
-        assert pane.here is not None
-        assert pane.here > first
+        await pilot.press("e")
+        await until(pilot, lambda: pane.here is not None and pane.here > first)
         await pilot.press("E")
-        assert pane.here == first
-        await pilot.press("G", "full_stop")
+        await until(pilot, lambda: pane.here == first)
+        await pilot.press("G")
+        await until(pilot, lambda: pane.following)
+        await pilot.press("full_stop")
+        await until(pilot, lambda: pane.here is not None)
         assert pane.here is not None
         assert b"OutOfMemoryError" in pane.lines.line(pane.lines.position(pane.here))
-        assert "torch.OutOfMemoryError" in text_of(app)
+        await until(pilot, lambda: "torch.OutOfMemoryError" in text_of(app))
 
 
 async def test_following(size: tuple[int, int]) -> None:
     async with opened("weights", size) as (app, console, pilot):
         pane = app.watch_screen.query_one(LogPane)
-        assert "following" in text_of(app)
+        await until(pilot, lambda: "following" in text_of(app))
         await pilot.press("s")
         console.write(*(b"new %d" % number for number in range(1234)))
         await until(pilot, lambda: pane.unseen == 1234)
         await until(pilot, lambda: "paused, 1,234 new lines" in text_of(app))
         await pilot.press("s")
-        assert pane.following
+        await until(pilot, lambda: pane.following)
         await pilot.press("up")
-        assert not pane.following
+        await until(pilot, lambda: not pane.following)
         await pilot.press("G")
-        assert pane.following
-        assert "new 1233" in text_of(app)
+        await until(pilot, lambda: pane.following)
+        await until(pilot, lambda: "new 1233" in text_of(app))
 
 
 async def test_full_screen_and_wrap(size: tuple[int, int]) -> None:
@@ -105,9 +108,9 @@ async def test_full_screen_and_wrap(size: tuple[int, int]) -> None:
         before = pane.size.height
         await pilot.press("f")
         await until(pilot, lambda: pane.size.height > before)
-        assert "▸ 5 log" in text_of(app)
+        await until(pilot, lambda: "▸ 5 log" in text_of(app))
         await pilot.press("f", "w")
-        assert pane.wrapped
+        await until(pilot, lambda: pane.wrapped)
         await until(pilot, lambda: "wrapped" in text_of(app))
         await pilot.press("w", "f", "escape")
         await until(pilot, lambda: pane.size.height == before)
@@ -119,7 +122,7 @@ async def test_enter_on_a_rank_shows_its_lines_only(size: tuple[int, int]) -> No
         await pilot.press("3")
         await until(pilot, lambda: app.focused is not None and app.focused.id == "ranks")
         await pilot.press("down", "down", "j", "enter")
-        assert "only TP3" in text_of(app)
+        await until(pilot, lambda: "only TP3" in text_of(app))
         lines = [pane.lines.line(place) for place in range(len(pane.lines))]
         headed = [line for line in lines if line.startswith(b"[")]
         assert headed
@@ -142,6 +145,6 @@ async def test_servers(size: tuple[int, int]) -> None:
     async with opened("two_servers", size) as (app, console, pilot):
         await pilot.press("o")
         assert isinstance(app.screen, ServersScreen)
-        assert "Qwen3-32B" in text_of(app)
+        await until(pilot, lambda: "Qwen3-32B" in text_of(app))
         await pilot.press("j", "enter")
         assert console.calls == [("choose", 77120)]

@@ -111,9 +111,9 @@ async def test_a_reader_is_not_moved_by_new_or_dropped_lines() -> None:
         await until(pilot, lambda: pane.unseen == 400)
         assert re.findall(r"line (\d+)$", text_of(app), re.MULTILINE) == seen
         await pilot.press("g")
-        assert "line 400" in text_of(app)
+        await until(pilot, lambda: "line 400" in text_of(app))
         await pilot.press("G")
-        assert "line 1399" in text_of(app)
+        await until(pilot, lambda: "line 1399" in text_of(app))
 
 
 async def test_long_lines_are_cut_moved_along_and_wrapped() -> None:
@@ -122,15 +122,15 @@ async def test_long_lines_are_cut_moved_along_and_wrapped() -> None:
         await until(pilot, lambda: "begin" in text_of(app))
         assert " end" not in text_of(app)
         await pilot.press(*["right"] * 8)
-        assert " end" in text_of(app)
+        await until(pilot, lambda: " end" in text_of(app))
         await pilot.press(*["left"] * 8, "w")
-        assert "begin" in text_of(app)
-        assert " end" in text_of(app)
+        await until(pilot, lambda: "begin" in text_of(app))
+        await until(pilot, lambda: " end" in text_of(app))
 
 
 async def test_the_bar_that_is_drawn_is_the_last_line() -> None:
     async with opened("weights", NARROW) as (app, console, pilot):
-        assert "64/64 [00:56" in text_of(app)
+        await until(pilot, lambda: "64/64 [00:56" in text_of(app))
         console.tail = b"Loading safetensors checkpoint shards:   0% Completed | 0/2 [00:00<?, ?it/s]"
         console.rev += 1
         await until(pilot, lambda: "0/2 [00:00" in text_of(app))
@@ -141,9 +141,9 @@ async def test_scrolling_down_past_the_end_follows_again() -> None:
     async with opened("weights", NARROW) as (app, _, pilot):
         pane = app.watch_screen.query_one(LogPane)
         await pilot.press("up", "up", "up")
-        assert not pane.following
+        await until(pilot, lambda: not pane.following)
         await pilot.press("pagedown", "pagedown")
-        assert pane.following
+        await until(pilot, lambda: pane.following)
 
 
 def test_a_hundred_thousand_lines_are_searched_at_once() -> None:

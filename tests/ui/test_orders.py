@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from ui.scenes import SCENES
 from ui.screen import MIDDLE, NARROW, SIZES, opened, text_of, until
@@ -80,7 +82,7 @@ async def test_restart_is_confirmed_with_y() -> None:
     async with opened("ready", MIDDLE) as (app, console, pilot):
         await ask(app, pilot, "R")
         assert isinstance(app.screen, RestartDialog)
-        assert "launched again" in text_of(app)
+        await until(pilot, lambda: "launched again" in text_of(app))
         await pilot.press("y")
         await until(pilot, lambda: console.calls == [("restart", 100)])
 
@@ -89,7 +91,7 @@ async def test_what_cannot_be_restarted_offers_no_yes() -> None:
     async with opened("ready", MIDDLE) as (app, console, pilot):
         console.restartable = "Its folder is gone, so the command cannot be launched again."
         dialog = await ask(app, pilot, "R")
-        assert "Its folder is gone" in text_of(app)
+        await until(pilot, lambda: "Its folder is gone" in text_of(app))
         assert not dialog.query("#yes")
         await pilot.press("y")
         await until(pilot, lambda: app.screen is app.watch_screen)
@@ -100,7 +102,7 @@ async def test_read_only_hides_and_refuses() -> None:
     console = SCENES["graphs"]()
     console.read_only = True
     async with opened(console, MIDDLE) as (app, _, pilot):
-        assert "read-only" in text_of(app)
+        await until(pilot, lambda: "read-only" in text_of(app))
         assert "restart" not in text_of(app).splitlines()[-1]
         await pilot.press("K", "R")
         await pilot.pause()
@@ -122,7 +124,7 @@ async def test_a_refusal_is_said_in_a_sentence() -> None:
 
 async def test_an_action_under_way_is_shown_and_not_doubled() -> None:
     async with opened("stopping", NARROW) as (app, console, pilot):
-        assert "RESTART  SIGTERM sent to PID 100" in text_of(app)
+        await until(pilot, lambda: "RESTART  SIGTERM sent to PID 100" in text_of(app))
         await pilot.press("K")
         await until(pilot, lambda: "is under way already" in text_of(app))
         assert console.calls == []
@@ -134,3 +136,12 @@ async def test_leaving_in_the_middle_of_an_action_asks_once_more(capsys: pytest.
         await until(pilot, lambda: "Press q again" in text_of(app))
         await pilot.press("q")
     assert "left half done" in capsys.readouterr().err
+
+
+async def test_where_nothing_runs_there_is_nothing_to_stop() -> None:
+    console = SCENES["weights"]()
+    console.change(replace(console.state, processes=()))
+    async with opened(console, MIDDLE) as (app, _, pilot):
+        await pilot.press("K")
+        await until(pilot, lambda: "nothing to stop" in text_of(app))
+        assert app.screen is app.watch_screen

@@ -199,3 +199,17 @@ def test_measures() -> None:
     assert (short_duration(9), short_duration(252), short_duration(7500)) == ("9 s", "4:12", "2:05:00")
     assert (gib(143_771), count(1, "line"), count(1234, "line")) == ("140.4", "1 line", "1,234 lines")
     assert clock(0, 3600) == "01:00:00"
+
+
+@pytest.mark.parametrize("scene", SCENES)
+def test_no_hint_of_the_footer_is_cut(scene: str) -> None:
+    picture = picture_of(scene)
+    for width in range(60, 140):
+        assert "…" not in plain(paint_footer(picture, width, "log"))
+
+
+def test_a_rank_that_failed_says_so_once() -> None:
+    picture = picture_of("failed")
+    rows = [plain(row) for row in paint_ranks(picture, 100, RanksLook(rows=8))]
+    assert any(row.count("error line") == 1 for row in rows)
+    assert not any(row.count("error line") > 1 or "in step with" in row for row in rows)

@@ -55,7 +55,7 @@ def test_every_ink_has_a_style_in_every_theme(theme) -> None:  # type: ignore[no
 @pytest.mark.parametrize("theme", ["bringup-dark", "bringup-light", "bringup-ansi", "nord", "ansi-light", "no-such"])
 async def test_any_theme_can_be_used_and_changed(theme: str) -> None:
     async with opened("weights", NARROW, theme=theme) as (app, _, pilot):
-        assert "TP5" in text_of(app)
+        await until(pilot, lambda: "TP5" in text_of(app))
         app.theme = "bringup-light"
         await pilot.pause()
         row = app.watch_screen.query_one("#verdict").render_line(0)

@@ -20,7 +20,9 @@ def launch(state: State, event: Launch) -> State:
         return replace(state, attempt=_filled_in(old, event))
     if _is_other_node(old, event):
         return replace(state, attempt=replace(old, nodes=_with(old.nodes, event.node_rank)))
-    if old.logged:
+    if old.logged and old.engine == "router" and event.engine != "router":
+        base = Attempt(number=old.number)  # A script started a router first: the log is about the engine behind it.
+    elif old.logged:
         base = _next(old)
     elif old.faults or old.endings:
         base = replace(Attempt(number=old.number), version=old.version, facts=old.facts, engine=old.engine)

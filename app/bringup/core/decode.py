@@ -108,8 +108,10 @@ class Decoder:
             heading = tails.get(record[reach:end])
             if heading is None or not stamp or aside:
                 reader.go_to(line, last)
-                reader.record(piece.rstrip(b"\r\n"))
-                reach, aside, last = headers.reach, True, None
+                last = None
+                if aside or not reader.passes(record):
+                    reader.record(piece.rstrip(b"\r\n"))
+                    reach, aside = headers.reach, True
             else:
                 last, found = (heading, stamp), None
                 shared, by_byte, anywhere = (ranks if heading.labels else main).get(record[end : end + first], NOTHING)

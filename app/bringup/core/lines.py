@@ -20,7 +20,7 @@ from bringup.core.events import (
     Warned,
 )
 from bringup.core.ranks import MOST_RANKS, find, first_local_rank, put, rank_of
-from bringup.core.settling import settle
+from bringup.core.settling import catch_up, settle
 from bringup.core.state import Attempt, Edge, EndingLine, FaultLine, Rank
 
 FEW = 24
@@ -40,12 +40,15 @@ def heard(attempt: Attempt, event: LogEvent) -> Attempt:
     """Return the attempt with the line's time noted, for the log and for the rank that wrote it."""
     own = event.labels if all(name != "rank" for name, _ in event.labels) else ()
     number = rank_of(attempt, own) if own else None
-    attempt = listen(attempt, number, own, event.at)
+    attempt = listen(attempt, number, own, event.at, event.origin)
     return attempt if attempt.last_line_at == event.at else replace(attempt, last_line_at=event.at)
 
 
-def listen(attempt: Attempt, number: int | None, labels: Labels, at: float) -> Attempt:
-    """Return the attempt with a rank heard at a time; a rank that was not known becomes known."""
+def listen(attempt: Attempt, number: int | None, labels: Labels, at: float, origin: str = "") -> Attempt:
+    """Return the attempt with a rank heard at a time; a rank that was not known becomes known.
+
+    Its place is where the transport says that its first line came from.
+    """
     if number is None:
         return attempt
     known = find(attempt, number)
@@ -55,7 +58,10 @@ def listen(attempt: Attempt, number: int | None, labels: Labels, at: float) -> A
     if known is not None and known.heard_at == at and (known.labels or not own):
         return attempt
     rank = known or Rank(number)
-    return replace(attempt, ranks=put(attempt.ranks, replace(rank, labels=rank.labels or own, heard_at=at)))
+    return replace(
+        attempt,
+        ranks=put(attempt.ranks, replace(rank, labels=rank.labels or own, node=rank.node or origin, heard_at=at)),
+    )
 
 
 def phase_edge(attempt: Attempt, event: PhaseBegan | PhaseEnded) -> Attempt:
@@ -69,12 +75,14 @@ def _own_edge(attempt: Attempt, event: PhaseBegan | PhaseEnded) -> Attempt:
     number = rank_of(attempt, event.labels)
     if number is None:
         return replace(attempt, main=_edge(attempt, attempt.main, event))
-    attempt = listen(attempt, number, event.labels, event.at)
+    attempt = listen(attempt, number, event.labels, event.at, event.origin)
     rank = find(attempt, number)
     if rank is None:
         return attempt
     after = _edge(attempt, rank.edges, event)
-    return attempt if after is rank.edges else replace(attempt, ranks=put(attempt.ranks, replace(rank, edges=after)))
+    if after is rank.edges:
+        return attempt
+    return catch_up(replace(attempt, ranks=put(attempt.ranks, replace(rank, edges=after))), number, event.at)
 
 
 def _edge(attempt: Attempt, old: tuple[Edge, ...], event: PhaseBegan | PhaseEnded) -> tuple[Edge, ...]:

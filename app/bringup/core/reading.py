@@ -2,52 +2,48 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from bringup.core.dialect import Dialect
-from bringup.core.events import Bar, Event, Fact, Fault, Labels, Launch, PhaseBegan, PhaseEnded
+from bringup.core.emitting import Emitter
+from bringup.core.events import Bar, Fault, Labels, PhaseBegan, PhaseEnded
 from bringup.core.headers import Heading
 from bringup.core.matching import Found, Matcher
-from bringup.core.rule import ARGUMENTS, Rule, line_text
+from bringup.core.rule import line_text
+from bringup.core.sanitize import without_colours
 from bringup.core.timekeeper import Timekeeper
-from bringup.core.tracebacks import TITLE, UNKNOWN, Trace, Voice, is_error
+from bringup.core.tracebacks import TITLE, UNKNOWN, Trace, Voice, Voices, is_error
 from bringup.core.wrappers import Peeler, Wrappers
 
-_ANSI = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
-_ESC = b"\x1b"
 _INDENT = (b" ", b"\t")
-_MOST_VOICES = 1024
+_BAR = b"%|"
+"""In every bar of tqdm's own format; other ranks' lines can be glued to its end."""
+_LONGEST_NAME = 64
+_MOST_HOMES = 4096
 
 
-class Reader:
+class Reader(Emitter):
     """Reads the records of one log; keeps what reaches over several lines."""
 
     def __init__(self, dialects: Sequence[Dialect], wrappers: Wrappers, time: Timekeeper, *, decided: bool) -> None:
-        self.dialects = tuple(sorted(dialects, key=lambda known: known.engine.yields))
-        """Engines that the log can still be of; one as soon as that is known."""
-        self.decided = decided
-        self.engine = self.dialects[0].engine.name if decided else None
-        """Name of the engine, None until there is a sign of one."""
-        self.time = time
-        self.line = 1
-        self.origin = ""
-        self.events: list[Event] = []
+        super().__init__(dialects, time, decided=decided)
         self.heard: set[Labels] = set()
         self.unknown = 0
-        self.voice = Voice()
-        """The writer of lines that no transport and no process name was put before."""
-        self._voices = {("", b""): self.voice}
+        self._voices = Voices()
+        self._homes: set[str] = set()
+        """Places in which the engine's own header was seen."""
         self._other: Voice | None = None
         """Whom the next line without a name belongs to: two processes' names came before one line."""
         self._one_process = False
         """The origin of this record is one process."""
         self._peeler = Peeler(wrappers)
         self._common = Matcher(wrappers.rules)
-        self._counts: dict[str, int] = {}
-        self.spent: set[str] = set()
-        """Rules that have spoken as often in this launch as they may."""
+
+    @property
+    def voice(self) -> Voice:
+        """The writer of lines that no transport and no process name was put before."""
+        return self._voices.nobody
 
     def end_line(self) -> None:
         """Go to the next line of the file."""
@@ -57,8 +53,7 @@ class Reader:
     def end_file(self) -> None:
         """Begin to count at the first line again; no traceback goes on in another file."""
         self.line, self.origin = 1, ""
-        self.voice.trace = self.voice.announced = self.voice.heading = None
-        self._voices = {("", b""): self.voice}
+        self._voices.forget()
 
     def go_to(self, line: int, headed: tuple[Heading, bytes] | None) -> None:
         """Take over from a faster loop that has come to `line`; `headed` is the newest header it saw, with its time."""
@@ -68,6 +63,28 @@ class Reader:
             self.heard.add(heading.labels)
             self.voice.heading = heading
             self.voice.trace = self.voice.announced = None
+
+    def passes(self, record: bytes) -> bool:
+        """Tell of a line without a record's header whether a rule knows that it means nothing: the short way of many.
+
+        Such are the lines of the HTTP server, bare or after the name of a process that has spoken before.
+        """
+        voice, start = self.voice, 0
+        if record[:1] == b"(":
+            start = record.find(b") ", 0, _LONGEST_NAME) + 2
+            known = self._voices.by_name.get(record[:start])
+            if known is None:
+                return False
+            voice = known
+        if voice.trace is not None or self.origin or _BAR in record:
+            return False
+        found = self.dialects[0].matcher.find_headed(record, start, start > 0 and voice.labels != ())
+        if found is None or found[0].speaks:
+            return False
+        if start:
+            self.heard.add(voice.labels)
+        self._leave(voice)
+        return True
 
     def record(self, record: bytes) -> None:
         """Read a record that may carry colours, wrappers and glued lines."""
@@ -109,6 +126,8 @@ class Reader:
             found = dialect.headers.read(rest)
         voice = self._voice(inner.key)
         voice.labels = inner.labels or voice.labels
+        if inner is heading and not self.origin:
+            self._voices.name(text[: heading.size], voice)
         if first.key != inner.key:
             self._other = self._voice(first.key)
             self._other.labels = first.labels or self._other.labels
@@ -123,6 +142,8 @@ class Reader:
         """Read a line of a record; a record of several lines can have its header before each of them."""
         if heading.stamp:
             self.time.text = heading.stamp
+        if self.origin and len(self._homes) < _MOST_HOMES:
+            self._homes.add(self.origin)
         if not (heading.repeats and voice.heading == heading):
             voice.heading = heading
             voice.trace = voice.announced = None
@@ -155,7 +176,8 @@ class Reader:
         if text.startswith(TITLE):
             voice.open(self.line)
             return
-        for dialect in self.dialects:
+        elsewhere = self._homes and self.origin and self.origin not in self._homes
+        for dialect in self.dialects if not elsewhere else ():
             found = dialect.matcher.find(text)
             if found is not None:
                 self._found_bare(found, voice, dialect)
@@ -189,7 +211,7 @@ class Reader:
         """Offer a line to the open traceback; tells whether it was taken."""
         kind = trace.take(text)
         if kind == "frame" and not self.decided and not trace.quiet:
-            self._decide(next((known for known in self.dialects if known.owns_frame(text)), None))
+            self.decide(next((known for known in self.dialects if known.owns_frame(text)), None))
         if kind == "error":
             self._error(text, trace)
         if trace.ended:
@@ -206,7 +228,7 @@ class Reader:
                 self._known_error(found, trace, dialect)
                 return
         kind = "import" if trace.kind == UNKNOWN and trace.modules > 1 else trace.kind
-        self.events.append(Fault(kind=kind, text=line_text(text), secondary=trace.known, **self._place(trace.labels)))
+        self.events.append(Fault(kind=kind, text=line_text(text), secondary=trace.known, **self.place(trace.labels)))
         trace.known = trace.known or kind != UNKNOWN
 
     def _known_error(self, found: Found, trace: Trace, dialect: Dialect | None) -> None:
@@ -222,53 +244,6 @@ class Reader:
             voice.labels = labels = rule.labels(match, labels)
         self.emit(found, labels, dialect)
 
-    def emit(self, found: Found, labels: Labels, dialect: Dialect | None, more: dict[str, Any] | None = None) -> None:
-        """Append the event of a rule, unless the rule has none or has spoken often enough in this launch."""
-        rule, match = found
-        if rule.event is None or (rule.limit and self._is_over(rule)):
-            return
-        if not self.decided and dialect is not None and dialect.decides(rule):
-            self._decide(dialect)
-        values = rule.values(match)
-        if rule.event is Launch and dialect is not None:
-            values |= self._launch(match, dialect)
-        if more:
-            values |= more
-        if rule.names_rank:
-            labels = rule.labels(match, labels)
-        at, stamp = self.time.place()
-        event = rule.event(at=at, stamp=stamp, line=self.line, labels=labels, origin=self.origin, **values)
-        self.events.append(event)
-
-    def _launch(self, match: re.Match[bytes], dialect: Dialect) -> dict[str, Any]:
-        """Begin a launch: read its arguments, and let every rule speak again."""
-        self._counts.clear()
-        self.spent.clear()
-        text = match[ARGUMENTS] if ARGUMENTS in match.re.groupindex else b""
-        return dialect.engine.read_arguments(text.decode("utf-8", "replace"))
-
-    def _is_over(self, rule: Rule) -> bool:
-        """Count an event of a rule with a limit; tells whether the limit is passed."""
-        count = self._counts[rule.name] = self._counts.get(rule.name, 0) + 1
-        if count >= rule.limit:
-            self.spent.add(rule.name)
-        return count > rule.limit
-
-    def _place(self, labels: Labels) -> dict[str, Any]:
-        """Return where and when the current line stands."""
-        at, stamp = self.time.place()
-        return {"at": at, "line": self.line, "stamp": stamp, "labels": labels, "origin": self.origin}
-
-    def _decide(self, dialect: Dialect | None) -> None:
-        """Settle which engine's log this is."""
-        if dialect is None or dialect.engine.name == self.engine:
-            return
-        self.engine = dialect.engine.name
-        self.decided = not dialect.engine.yields
-        others = () if self.decided else (known for known in self.dialects if known is not dialect)
-        self.dialects = (dialect, *others)
-        self.events.append(Fact(name="engine", value=self.engine, **self._place(())))
-
     def _leave(self, voice: Voice) -> None:
         """A line of somebody else: what comes after it no longer belongs to the last header."""
         if voice.heading is not None and voice.heading.record:
@@ -276,23 +251,14 @@ class Reader:
 
     def _voice(self, key: bytes) -> Voice:
         """Return the writer of a line, by its origin and the process name before it."""
-        if not key and not self.origin:
-            return self.voice
-        name = (self.origin, key)
-        voice = self._voices.get(name)
-        if voice is None:
-            if len(self._voices) >= _MOST_VOICES:
-                self._voices.clear()
-            voice = self._voices[name] = Voice(named=key != b"" or self._one_process)
-        return voice
+        return self._voices.of(self.origin, key, named=self._one_process)
 
     def _parts(self, record: bytes, *, whole: bool = True) -> Iterator[bytes]:
         """Yield the texts of a record without colours and wrappers, parted where lines were glued together."""
-        text = _ANSI.sub(b"", record) if _ESC in record else record
-        peeled = self._peeler.peel(text, self._has_header, whole=whole)
+        peeled = self._peeler.peel(without_colours(record), self._has_header, whole=whole)
         if peeled.origin:
             self.origin, self._one_process = peeled.origin, peeled.process
-        text = (_ANSI.sub(b"", peeled.text) if _ESC in peeled.text else peeled.text).rstrip()
+        text = peeled.text.rstrip()
         _, heading = self._heading(text)
         if peeled.stamp:
             self.time.wrap(peeled.stamp, heading.stamp if heading else b"")

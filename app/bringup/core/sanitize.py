@@ -17,9 +17,15 @@ _ESCAPES = re.compile(
     r"|[0-Z\\^-~]"  # two-byte sequences
     r")"
 )
+_COLOURS = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\|$)|[@-Z\\^_])")
 _HOSTILE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _MARK = "\ufffd"
 _TAB = 8
+
+
+def without_colours(data: bytes) -> bytes:
+    """Return a record of a log without escape sequences, so that what they surround can be read."""
+    return _COLOURS.sub(b"", data) if b"\x1b" in data else data
 
 
 def clean(data: bytes) -> str:

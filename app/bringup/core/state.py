@@ -171,6 +171,8 @@ class Attempt:
     """HTTP servers that said that they are up, before the last of them did."""
     echoed: bool = False
     """A child has repeated the arguments."""
+    proven: tuple[tuple[int | None, Phase, Role, str], ...] = ()
+    """Phases that are over on all ranks of a replica (None: of all), with role and part: late lines open none."""
     nodes: tuple[int, ...] = ()
     """Node ranks whose arguments this log has shown (a job's log can hold several nodes)."""
 

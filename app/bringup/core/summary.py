@@ -107,7 +107,8 @@ def _stalled(judged: Judged) -> str:
         return f"Stalled {place}: {rank_names_of(live.stopped)} {verb} stopped (state T) and will not go on by itself."
     if live.stuck:
         verb = "waits" if len(live.stuck) == 1 else "wait"
-        return f"Stalled {place}: {rank_names_of(live.stuck)} {verb} for storage (state D) and did nothing while peers went on."
+        who = rank_names_of(live.stuck)
+        return f"Stalled {place}: {who} {verb} for storage (state D) and did nothing while peers went on."
     step = judged.where.step
     whom = f" {rank_names(judged, step.missing)} not done." if step and step.missing and step.done else ""
     what = "the log has been silent" if live.blind else "nothing has moved on any channel"

@@ -33,9 +33,8 @@ class Timekeeper:
         if outer is None:
             return
         if own:
-            self.text = own
+            self.text, self._outer = own, outer
             self.moment()
-            self._outer = outer
             return
         moment = self.moment()
         if self._outer is not None and moment is not None and outer > self._outer:
@@ -46,7 +45,8 @@ class Timekeeper:
         """Return the time of the newest line, or of the last one before it that had a time."""
         if self.text:
             if self.text != self._read:
-                read = read_stamp(self.text, self._offset, self._moment if self._arrived is None else self._arrived)
+                near = self._moment if self._moment is not None else self._outer
+                read = read_stamp(self.text, self._offset, near if self._arrived is None else self._arrived)
                 self._moment = self._moment if read is None else read
                 self._read = self.text
             self._printed = True

@@ -24,6 +24,7 @@ _ANNOUNCED_WITHIN = 8
 """Lines between the line that announces a traceback and the traceback: a message can have several lines."""
 _MOST_EXTRAS = 64
 _LONGEST_NAME = 96
+_MOST_VOICES = 1024
 
 Line = Literal["frame", "error", "inside", "outside"]
 
@@ -111,3 +112,38 @@ class Voice:
         else:
             self.trace = Trace(labels, kind=rule.kind, quiet=rule.traceback == "quiet")
         return self.trace
+
+
+class Voices:
+    """The writers of one log, by the place and the process name that stand before their lines."""
+
+    def __init__(self) -> None:
+        self.nobody = Voice()
+        """The writer of lines that nothing was put before."""
+        self.by_name: dict[bytes, Voice] = {}
+        """The beginning of a line with one process's name → that process."""
+        self._known: dict[tuple[str, bytes], Voice] = {}
+
+    def of(self, origin: str, key: bytes, *, named: bool) -> Voice:
+        """Return the writer of a line; `named` says that the origin is one process."""
+        if not key and not origin:
+            return self.nobody
+        voice = self._known.get((origin, key))
+        if voice is None:
+            if len(self._known) >= _MOST_VOICES:
+                self._known.clear()
+                self.by_name.clear()
+            voice = self._known[origin, key] = Voice(named=key != b"" or named)
+        return voice
+
+    def name(self, beginning: bytes, voice: Voice) -> None:
+        """Remember whose lines begin so."""
+        if len(self.by_name) >= _MOST_VOICES:
+            self.by_name.clear()
+        self.by_name[beginning] = voice
+
+    def forget(self) -> None:
+        """Begin a new file: no traceback goes on in it."""
+        self.nobody.trace = self.nobody.announced = self.nobody.heading = None
+        self._known.clear()
+        self.by_name.clear()

@@ -17,7 +17,7 @@ from bringup.core.errors import UsageError
 from bringup.core.headers import without_names
 from bringup.core.rule import Rule
 from bringup.core.rules import parse_rules
-from bringup.core.sanitize import clean
+from bringup.core.sanitize import clean, without_colours
 
 _DEEPEST = 8
 _MOST_ORIGINS = 4096
@@ -83,8 +83,7 @@ class Peeler:
         self._wrappers = tuple(wrapper for wrapper in heads if not wrapper.json)
         self._mappings = tuple(wrapper for wrapper in heads if wrapper.json)
         self._tails = tuple(wrapper.pattern for wrapper in wrappers.wrappers if wrapper.tail)
-        whole = b"|".join(wrapper.pattern.pattern for wrapper in self._wrappers)
-        self._any = re.compile(without_names(whole)) if whole else None
+        self._any = _any_of(self._wrappers)
         self._proven: set[tuple[str, str]] = set()
         self._exact: dict[bytes, re.Pattern[bytes]] = {}
         self._parts: dict[str, bytes] = {}
@@ -106,8 +105,6 @@ class Peeler:
 
     def _peel(self, record: bytes, has_header: Callable[[bytes], bool], *, whole: bool) -> Peeled:
         """Take off what stands before the text."""
-        if self._any is None or self._any.match(record) is None:
-            return Peeled(record)
         layers: list[Layer] = []
         start = 0
         while len(layers) < _DEEPEST:
@@ -124,13 +121,15 @@ class Peeler:
         return self._accept(record, layers, has_header)
 
     def _layer(self, record: bytes, start: int) -> Layer | None:
-        """Return the wrapper that stands at `start`."""
-        for wrapper in self._wrappers:
-            patterns = (*self._exact.values(), wrapper.pattern) if wrapper.exact else (wrapper.pattern,)
-            for pattern in patterns:
-                found = pattern.match(record, start)
-                if found is not None and found.end() > start:
-                    return wrapper, found
+        """Return the wrapper that stands at `start`: the first that matches."""
+        which = self._any.match(record, start) if self._any is not None else None
+        if which is None or which.lastgroup is None:
+            return None
+        wrapper = self._wrappers[int(which.lastgroup[1:])]
+        for pattern in (*self._exact.values(), wrapper.pattern) if wrapper.exact else (wrapper.pattern,):
+            found = pattern.match(record, start)
+            if found is not None and found.end() > start:
+                return wrapper, found
         return None
 
     def _accept(self, record: bytes, layers: list[Layer], has_header: Callable[[bytes], bool]) -> Peeled:
@@ -173,7 +172,8 @@ class Peeler:
             text = values.get(wrapper.json) if isinstance(values, dict) else None
             if not isinstance(text, str):
                 continue
-            line, stamp = text.rstrip("\r\n").encode("utf-8", "replace"), values.get(wrapper.stamp)
+            line = without_colours(text.rstrip("\r\n").encode("utf-8", "replace"))
+            stamp = values.get(wrapper.stamp)
             proven = wrapper.sure or (wrapper.name, "") in self._proven
             if not proven and not has_header(self._peel(line, has_header, whole=False).text):
                 continue
@@ -190,6 +190,12 @@ class Peeler:
                 self._parts[place] = ((earlier or b"") + text)[:_LONGEST]
             return b""
         return None if earlier is None else (earlier + text)[:_LONGEST]
+
+
+def _any_of(wrappers: Sequence[Wrapper]) -> re.Pattern[bytes] | None:
+    """Return one pattern for all: its last group names the wrapper that matched, the first of the file's order."""
+    parts = [b"(?P<w%d>%s)" % (index, without_names(known.pattern.pattern)) for index, known in enumerate(wrappers)]
+    return re.compile(b"|".join(parts)) if parts else None
 
 
 def _under(layers: Sequence[Layer], inner: Peeled) -> Peeled:
@@ -228,6 +234,16 @@ def _parse_wrapper(table: Mapping[str, Any], source: str) -> Wrapper:
     call = pattern.search if tail else pattern.match
     if not samples or not all(call(sample.encode()) for sample in samples):
         raise UsageError(f"{where}: it has no sample, or does not match it.")
-    flags = {name: bool(table.get(name, False)) for name in ("sure", "process", "exact", "partial", "joins")}
-    keys = {name: str(table.get(name, "")) for name in ("json", "stamp")}
-    return Wrapper(str(table.get("name", "")), pattern, samples=samples, tail=tail, **flags, **keys)
+    return Wrapper(
+        name=str(table.get("name", "")),
+        pattern=pattern,
+        sure=bool(table.get("sure", False)),
+        samples=samples,
+        process=bool(table.get("process", False)),
+        exact=bool(table.get("exact", False)),
+        partial=bool(table.get("partial", False)),
+        joins=bool(table.get("joins", False)),
+        json=str(table.get("json", "")),
+        stamp=str(table.get("stamp", "")),
+        tail=tail,
+    )

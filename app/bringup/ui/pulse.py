@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-
 _WHEN_QUIET = 2
 """Times longer between two looks once there was nothing new for a second."""
 

@@ -23,7 +23,7 @@ def paint_footer(picture: Picture | None, width: int, panel: str) -> Row:
     hints = _hints(picture, panel)
     for key, does in hints:
         spans = [(key, "key"), (f" {does}  ", "quiet")]
-        if width_of((*row, *spans)) > room + 2:
+        if width_of((*row, *spans)) > room + 1:
             break
         row += spans
     return spread(tuple(row), right, width)

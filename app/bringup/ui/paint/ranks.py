@@ -154,7 +154,9 @@ def _said(picture: Picture, view: RankView) -> list[Span]:
     if view.progress != 1.0 and (view.phase, view.role) != (picture.verdict.phase, picture.verdict.role) and view.phase:
         said.append((f"{view.role} {view.phase}" if view.role else view.phase, "text"))
     up = "up" if picture.verdict.phase == "warmup" and view.pid is not None else ""
-    said.append((_note(view) or up or _word(view)[0], "text" if view.straggler or view.trouble else "quiet"))
+    word = _note(view) or up or _word(view)[0]
+    if word not in [text for text, _ in said]:
+        said.append((word, "text" if view.straggler or view.trouble else "quiet"))
     quiet = _quiet(picture, view)
     if quiet >= _QUIET_SHOWN:
         said.append((f"quiet {age(quiet)}", "quiet"))

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import ModalScreen
+from textual.screen import Screen
 
 from bringup.ui.css import css
 from bringup.ui.paint.evidence import paint_evidence
@@ -18,9 +18,11 @@ from bringup.ui.widgets.pager import Pager
 from bringup.ui.widgets.painted import Painted
 
 _MOST_WIDTH = 110
+_AROUND = 5
+"""Cells beside the rows: margins and the scroll bar, whether or not there is one."""
 
 
-class ReadingScreen(ModalScreen[None]):
+class ReadingScreen(Screen[None]):
     """A title and rows that scroll; any key of leaving leaves."""
 
     CSS_PATH = css("reading")
@@ -41,21 +43,21 @@ class ReadingScreen(ModalScreen[None]):
         yield Pager(id="pages")
 
     def on_mount(self) -> None:
-        """Draw it as soon as its size is known."""
-        self.call_after_refresh(self.draw)
+        """Draw it, so that its first frame shows it already."""
+        self.draw()
 
     def on_resize(self) -> None:
         """Draw the rows to the new width."""
-        self.call_after_refresh(self.draw)
+        self.draw()
 
     def draw(self) -> None:
         """Paint title and rows."""
         pages = self.query_one(Pager)
         right: Row = (("esc", "key"), (" goes back ", "quiet"))
         self.query_one("#reading-title", Painted).show(
-            [spread(((f" {self.heading}", "title"),), right, self.size.width)]
+            [spread(((f" {self.heading}", "title"),), right, self.app.size.width)]
         )
-        pages.show(self.rows(min(_MOST_WIDTH, max(20, pages.size.width - 2))))
+        pages.show(self.rows(min(_MOST_WIDTH, max(20, self.app.size.width - _AROUND))))
 
     def rows(self, width: int) -> list[Row]:
         """Return what is to be read."""

@@ -9,7 +9,6 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
-from textual.geometry import Size
 from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Input
@@ -35,7 +34,7 @@ from bringup.ui.widgets.ranks import RankPanel
 
 FLUSHES_PER_SECOND = 20
 _PANELS_EVERY = 4
-"""Flushes between two paintings of the panels while the log is busy."""
+"""Looks of the pulse between two paintings of the panels while the log is busy."""
 _PANELS = ("verdict", "phases", "ranks", "gpus", "log")
 
 
@@ -59,7 +58,6 @@ class WatchScreen(Screen[None]):
         self.orders = Orders(self, lambda: self.console)
         self._opening = ("", "", False)
         self._seen = (-1, -1)
-        self._flushes = 0
         self._painted_at = -_PANELS_EVERY
         self._behind = False
         self.pulse = Pulse(FLUSHES_PER_SECOND, self._is_behind, lambda: self.call_next(self.flush))
@@ -110,8 +108,7 @@ class WatchScreen(Screen[None]):
             self.board.paint_opening(text, hint, failed=failed)
 
     def _is_behind(self) -> bool:
-        console = self.console
-        return console is not None and (self._behind or (console.rev, int(console.now())) != self._seen)
+        return self._is_paint_due() or (self.console is not None and self._moment(self.console) != self._seen)
 
     def flush(self) -> None:
         """Take what is new; draw only where something is."""
@@ -119,14 +116,19 @@ class WatchScreen(Screen[None]):
         console = self.console
         if console is None:
             return
-        self._flushes += 1
-        now = (console.rev, int(console.now()))
+        now = self._moment(console)
         if now[0] != self._seen[0]:
             self.log_view.extend(console.take_lines(), console.open_line())
         self._behind = self._behind or now != self._seen
         self._seen = now
-        if self._behind and self._flushes - self._painted_at >= _PANELS_EVERY:
+        if self._is_paint_due():
             self.paint()
+
+    def _moment(self, console: Console) -> tuple[int, int]:
+        return console.rev, int(console.now())
+
+    def _is_paint_due(self) -> bool:
+        return self._behind and self.pulse.looks - self._painted_at >= _PANELS_EVERY
 
     def paint(self) -> None:
         """Judge the state now and draw all panels."""
@@ -134,24 +136,21 @@ class WatchScreen(Screen[None]):
         if console is None:
             self.board.paint_opening(*self._opening[:2], failed=self._opening[2])
             return
-        before = self.picture
-        self.picture = Picture(console.state, console.verdict(), self.host_title, console.read_only)
-        self._painted_at, self._behind = self._flushes, False
-        self.board.paint(self.picture)
-        self.orders.tell_end(before, self.picture)
+        now = Picture(console.state, console.verdict(), self.host_title, console.read_only)
+        before, self.picture = self.picture, now
+        self._painted_at, self._behind = self.pulse.looks, False
+        self.board.paint(now)
+        self.orders.tell_end(before, now)
 
     def on_resize(self, event: events.Resize) -> None:
         """Divide the screen anew."""
-        self._say_small(event.size)
+        text = f"Too small: {event.size.width} x {event.size.height}; the console needs {SMALLEST[0]} x {SMALLEST[1]}."
+        self.query_one("#small", Painted).show([((text, "text"),)])
         if self.is_mounted:
             self.paint()
             if self.focused is None:
                 # What was hidden because the terminal was too small has lost the focus.
                 self.query_one(f"#{self.board.panel}").focus()
-
-    def _say_small(self, size: Size) -> None:
-        text = f"Too small: {size.width} x {size.height}; the console needs {SMALLEST[0]} x {SMALLEST[1]}."
-        self.query_one("#small", Painted).show([((text, "text"),)])
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """Remember which panel has the focus: its heading shows it."""
