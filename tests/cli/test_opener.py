@@ -100,7 +100,7 @@ async def test_a_defect_while_it_connects(
     def broken() -> object:
         raise ValueError("sglang.toml line 3")
 
-    monkeypatch.setattr("bringup.engines.load_engines", broken)
+    monkeypatch.setattr("bringup.report.own_rules.load_rules", broken)
     given = opener()
     with pytest.raises(Defect, match=r"cli/console\.py, line \d+: ValueError: sglang\.toml line 3"):
         await opened(given, Listener())

@@ -7,11 +7,13 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from bringup.cli.own_files import tell_broken
 from bringup.core.errors import BringupError, Unreachable, UsageError
 from bringup.ui.terminal import OWN_THEME, theme_for, why_not
 
 if TYPE_CHECKING:
     from bringup.hosts.ssh.config import SshOptions
+    from bringup.report.own_rules import Rules
     from bringup.session.console import Console
     from bringup.session.session import Session
     from bringup.session.target import Target
@@ -69,6 +71,7 @@ class Opener:
         self._session: Session | None = None
         self._watch: asyncio.Task[None] | None = None
         self._failure: BringupError | None = None
+        self._rules: Rules | None = None
 
     async def open(self, operator: Operator) -> Console:
         """Connect and return the session; raises BringupError when there is no way in."""
@@ -87,6 +90,8 @@ class Opener:
 
         Raises BringupError where there was no session to leave: the screen that told why is gone.
         """
+        if self._rules is not None:
+            tell_broken(self._rules)
         failure = app.failure or self._failure
         if app.failure is None and app.return_code:
             return app.return_code
@@ -111,13 +116,11 @@ class Opener:
 
     def _prepare(self, operator: Operator) -> Session:
         from bringup.cli.connect import way_to
-        from bringup.engines import load_engines, load_wrappers
-        from bringup.engines.patience import load_policy
-        from bringup.session.knowledge import Knowledge
+        from bringup.report.own_rules import load_rules
         from bringup.session.session import Session
 
-        knowledge = Knowledge(load_engines(), load_wrappers(), load_policy())
-        return Session(way_to(self._host, operator, self._options), self._target, knowledge)
+        self._rules = load_rules()
+        return Session(way_to(self._host, operator, self._options), self._target, self._rules.knowledge)
 
     async def close(self) -> None:
         """End the connection; the server is not touched."""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from bringup.cli.own_files import complain, tell_broken
 from bringup.core.errors import UsageError
-from bringup.core.sanitize import clean_text
 
 if TYPE_CHECKING:
     from bringup.core.verdict import StateName
@@ -78,12 +78,12 @@ def _explain(log: LogFile, rules: Rules, silent: float, *, as_json: bool) -> Sta
     from bringup.report.contract import to_json
     from bringup.report.explanation import explain as judge
 
-    _warn(rules)
+    tell_broken(rules)
     explanation = judge(log, rules.knowledge, silent)
     if explanation.reading.trouble:
         if not explanation.reading.size:
             raise UsageError(log.trouble, "Nothing of it could be read.")
-        _complain(explanation.reading.trouble)
+        complain(explanation.reading.trouble)
     if as_json:
         emit(to_json(explanation.verdict))
     else:
@@ -102,14 +102,3 @@ def _list(rules: Rules, *, as_json: bool) -> int:
     else:
         emit_page(lambda _: listing(rules))
     return 0
-
-
-def _warn(rules: Rules) -> None:
-    """Say which of the user's own files are left out."""
-    for file in rules.broken:
-        where = f", line {file.line}" if file.line is not None else ""
-        _complain(f"{file.path}{where}: {file.problem} The file is left out.")
-
-
-def _complain(sentence: str) -> None:
-    print(f"bringup: {clean_text(sentence)}", file=sys.stderr)  # noqa: T201 - this is the edge

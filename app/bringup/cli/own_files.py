@@ -1,0 +1,23 @@
+"""What is said of the user's own rule files that are left out."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from bringup.core.sanitize import clean_text
+
+if TYPE_CHECKING:
+    from bringup.report.own_rules import Rules
+
+
+def tell_broken(rules: Rules) -> None:
+    """Say on standard error which of the user's own files are left out, and why."""
+    for file in rules.broken:
+        where = f", line {file.line}" if file.line is not None else ""
+        complain(f"{file.path}{where}: {file.problem} The file is left out.")
+
+
+def complain(sentence: str) -> None:
+    """Say something on standard error that does not end the command."""
+    print(f"bringup: {clean_text(sentence)}", file=sys.stderr)  # noqa: T201 - this is the edge
