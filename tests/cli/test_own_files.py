@@ -1,4 +1,4 @@
-"""The console loads the user's own rule files as `explain` does, and says after the screen is gone which are left out."""
+"""The console loads the user's own rule files as `explain` does, and says afterwards which are left out."""
 
 from __future__ import annotations
 

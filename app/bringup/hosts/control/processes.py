@@ -67,9 +67,7 @@ async def describe(host: Host, rows: Iterable[Row]) -> tuple[Process, ...]:
     wanted = {(row.pid, row.start) for row in rows}
     if not wanted:
         return ()
-    done = await host.run(
-        script("describe.sh", *(pid for pid, _ in sorted(wanted))), timeout=TIMEOUT, limit=LIMIT
-    )
+    done = await host.run(script("describe.sh", *(pid for pid, _ in sorted(wanted))), timeout=TIMEOUT, limit=LIMIT)
     found = parse_descriptions(done.stdout)
     return tuple(process for process in found if (process.pid, process.start) in wanted)
 
