@@ -9,9 +9,11 @@ from bringup.core.events import (
     ActionStep,
     ChannelClosed,
     ChannelOpened,
+    CheckpointSeen,
     GpusSeen,
     HostSeen,
     HttpAnswered,
+    KernelSaid,
     LinesRead,
     LinkChanged,
     LogMoved,
@@ -26,6 +28,7 @@ HISTORY = 120
 NOISE_MIB = 32
 """Change of a GPU's memory in use that counts as one."""
 _MOST_MOVES = 20
+_MOST_KERNEL_LINES = 40
 
 
 def host_seen(state: State, event: HostSeen) -> State:
@@ -108,6 +111,20 @@ def http_answered(state: State, event: HttpAnswered) -> State:
 def port_seen(state: State, event: PortSeen) -> State:
     """Return the state with who listens on the server's port."""
     return replace(state, port_pid=event.pid, port_title=event.title, port_seen_at=event.at)
+
+
+def checkpoint_seen(state: State, event: CheckpointSeen) -> State:
+    """Return the state with the files of one model; a look that shows the same changes nothing."""
+    seen = event.checkpoint
+    if seen in state.checkpoints:
+        return state
+    return replace(state, checkpoints=(*(known for known in state.checkpoints if known.role != seen.role), seen))
+
+
+def kernel_said(state: State, event: KernelSaid) -> State:
+    """Return the state with what the kernel log said; lines that were known already are not taken twice."""
+    new = tuple(line for line in dict.fromkeys(event.lines) if line not in state.kernel)
+    return replace(state, kernel=(*state.kernel, *new)[-_MOST_KERNEL_LINES:], kernel_asked_at=event.at)
 
 
 def channel_closed(state: State, event: ChannelClosed) -> State:

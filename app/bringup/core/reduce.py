@@ -13,6 +13,7 @@ from bringup.core.events import (
     Bar,
     ChannelClosed,
     ChannelOpened,
+    CheckpointSeen,
     Compiling,
     Decoded,
     Ending,
@@ -22,6 +23,7 @@ from bringup.core.events import (
     GpusSeen,
     HostSeen,
     HttpAnswered,
+    KernelSaid,
     Launch,
     LinesRead,
     LinkChanged,
@@ -119,6 +121,10 @@ def _surroundings(state: State, event: Event) -> State:
             return channels.port_seen(state, event)
         case HostSeen():
             return channels.host_seen(state, event)
+        case CheckpointSeen():
+            return channels.checkpoint_seen(state, event)
+        case KernelSaid():
+            return channels.kernel_said(state, event)
         case ChannelClosed():
             return channels.channel_closed(state, event)
         case ChannelOpened():

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from bringup.core.events import Gpu, GpuApp, HttpAnswered, Labels, LogTarget, Phase, Process, Role, Server
+from bringup.core.events import (
+    Checkpoint,
+    Gpu,
+    GpuApp,
+    HttpAnswered,
+    KernelLine,
+    Labels,
+    LogTarget,
+    Phase,
+    Process,
+    Role,
+    Server,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +283,12 @@ class State:
     port_seen_at: float | None = None
     closed: tuple[tuple[str, str], ...] = ()
     """Channels that cannot be had, with the reason."""
+    checkpoints: tuple[Checkpoint, ...] = ()
+    """The files of the watched server's models, one entry a role."""
+    kernel: tuple[KernelLine, ...] = ()
+    """What the kernel log said about this server's processes and the GPUs, oldest first, bounded."""
+    kernel_asked_at: float | None = None
+    """When the kernel log last answered."""
     attempt: Attempt = field(default_factory=Attempt)
     earlier: tuple[PastAttempt, ...] = ()
     action: Action | None = None

@@ -75,6 +75,38 @@ class Advisory:
 
 
 @dataclass(frozen=True, slots=True)
+class ChannelView:
+    """One channel of evidence: what it says now and how old that is."""
+
+    channel: str
+    """"log", "bar", "processes", "maps", "cpu", "compilers", "gpus", "memory", "port", "http", "kernel"."""
+    says: str
+    """A few words with numbers: "57 of 64", "HTTP 503 on /health"; the reason where the channel cannot be had."""
+    heard_s: float | None
+    """Seconds since it last answered; None where it cannot be had."""
+    moved_s: float | None
+    """Seconds since it last showed work; None where it never did or cannot."""
+    open: bool = True
+    """False where the channel cannot be had."""
+
+
+@dataclass(frozen=True, slots=True)
+class Countdown:
+    """A time limit of the engine or of a library that runs now: what ends when it is over."""
+
+    name: str
+    """"the load barrier", "torch's store timeout"."""
+    left_s: float
+    """Seconds until it gives up; negative once it should have."""
+    limit_s: float
+    waits_for: tuple[int, ...] = ()
+    """Ranks that it waits for."""
+
+
+Hang = Literal["", "waits-for-one", "spinning", "stopped", "uninterruptible", "zombie", "gone", "silent"]
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """The answer to "what is it doing, is it healthy, and how long still"."""
 
@@ -106,3 +138,8 @@ class Verdict:
     """Begin of the attempt."""
     ghosts: tuple[tuple[str, float], ...] = ()
     """(history key, seconds) of the phases of the newest earlier start, in their order; empty without history."""
+    channels: tuple[ChannelView, ...] = ()
+    """Every channel with its age, for whoever wants to look behind the sentence."""
+    countdown: Countdown | None = None
+    hang: Hang = ""
+    """The shape of a stall; empty where it is none."""

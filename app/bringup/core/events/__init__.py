@@ -5,9 +5,11 @@ from bringup.core.events.host import (
     ActionStep,
     ChannelClosed,
     ChannelOpened,
+    CheckpointSeen,
     GpusSeen,
     HostSeen,
     HttpAnswered,
+    KernelSaid,
     LinkChanged,
     PortSeen,
     ProcessesSeen,
@@ -32,7 +34,7 @@ from bringup.core.events.log import (
     Reached,
     Warned,
 )
-from bringup.core.events.records import Gpu, GpuApp, LogTarget, Process, Server
+from bringup.core.events.records import Checkpoint, Gpu, GpuApp, KernelLine, LogTarget, Process, Server
 
 __all__ = [
     "PHASES",
@@ -40,6 +42,8 @@ __all__ = [
     "Bar",
     "ChannelClosed",
     "ChannelOpened",
+    "Checkpoint",
+    "CheckpointSeen",
     "Compiling",
     "Decoded",
     "Ending",
@@ -51,6 +55,8 @@ __all__ = [
     "GpusSeen",
     "HostSeen",
     "HttpAnswered",
+    "KernelLine",
+    "KernelSaid",
     "Labels",
     "Launch",
     "LinesRead",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from bringup.core.events.base import Event
-from bringup.core.events.records import Gpu, GpuApp, Process, Server
+from bringup.core.events.records import Checkpoint, Gpu, GpuApp, KernelLine, Process, Server
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,3 +116,17 @@ class ActionStep(Event):
     ended: bool = False
     failed: bool = False
     detail: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointSeen(Event):
+    """The files of one model were looked at on the host."""
+
+    checkpoint: Checkpoint
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelSaid(Event):
+    """The kernel log was asked after a process went without a word; `lines` are those that matter, oldest first."""
+
+    lines: tuple[KernelLine, ...]

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
+
+from bringup.core.events.base import Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,3 +97,41 @@ class Server:
     started_at: float = 0.0
     parent: str = ""
     """Title of the process above the launcher, where that is more than a shell: a supervisor or script."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """The files of one model on the watched host, as a look at its folder and the header of its first file told."""
+
+    role: Role
+    folder: str
+    """Where they lie, symbolic links of the folder resolved."""
+    present: tuple[str, ...] = ()
+    """Names of the weight files that are there and not empty, sorted, bounded."""
+    expected: tuple[str, ...] = ()
+    """Names that the index, or else the numbering, asks for; empty where neither tells."""
+    basis: Literal["index", "numbering", ""] = ""
+    broken: tuple[str, ...] = ()
+    """Names of files that cannot be weights: empty, or pointers of git-lfs."""
+    architectures: tuple[str, ...] = ()
+    """Of its config.json."""
+    names: tuple[str, ...] = ()
+    """Weight names of the safetensors headers, sorted, bounded; read for a draft model only."""
+    size: int = 0
+    """Bytes of all weight files."""
+    filesystem: str = ""
+    """Type of the file system, as mountinfo(5) calls it."""
+    remote: bool = False
+    """That type goes over a network."""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelLine:
+    """A line of the kernel log that explains why a process or a GPU went away."""
+
+    at: float
+    """Epoch seconds on the host's clock; 0 where the line has no usable time."""
+    kind: Literal["oom", "gpu-fault", "fault"]
+    """An end by the OOM killer, an Xid of the GPU driver, a crash of a process."""
+    text: str
+    pid: int | None = None
