@@ -9,6 +9,7 @@ from bringup.core.events import Process, Server
 from bringup.core.state import State
 from bringup.core.verdict import Verdict
 from bringup.hosts.ask import Question as Question
+from bringup.hosts.diagnose import Section
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,14 @@ class StopPlan:
     """Where a restarted server will write."""
     restartable: str = ""
     """Empty when a restart can repeat the launch; else the sentence why it cannot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What a diagnosis found: the answers of the host, and the newest lines of the log."""
+
+    sections: tuple[Section, ...]
+    lines: tuple[bytes, ...]
 
 
 class Console(Protocol):
@@ -75,6 +84,10 @@ class Console(Protocol):
 
     async def restart(self, plan: StopPlan) -> None:
         """Stop the server and launch it again with the same argv, directory, environment and log."""
+        ...
+
+    async def diagnose(self) -> Findings:
+        """Ask the host for stacks, wait channels, memory and the kernel log; touches nothing."""
         ...
 
     def choose(self, server: Server) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 
 from bringup.core.events import Event
@@ -12,6 +13,10 @@ PENDING_LINES = 120_000
 """Lines kept for a screen that does not take them (a stalled terminal); the oldest are dropped beyond it."""
 
 
+RECENT_LINES = 400
+"""Lines kept for a report, whoever has taken them."""
+
+
 class Picture:
     """The state of one host and the lines that have not been drawn yet."""
 
@@ -20,6 +25,8 @@ class Picture:
         self.rev = 0
         self.skipped = 0
         """Lines dropped because the screen did not take them in time."""
+        self.recent: deque[bytes] = deque(maxlen=RECENT_LINES)
+        """The newest lines of the log."""
         self._lines: list[bytes] = []
 
     def apply(self, events: Iterable[Event]) -> None:
@@ -34,6 +41,7 @@ class Picture:
         if not lines:
             return
         self._lines.extend(lines)
+        self.recent.extend(lines[-RECENT_LINES:])
         excess = len(self._lines) - PENDING_LINES
         if excess > 0:
             del self._lines[:excess]

@@ -19,11 +19,12 @@ from bringup.core.events import LinkChanged, Server
 from bringup.core.state import State
 from bringup.core.verdict import Verdict
 from bringup.hosts.base import Host
+from bringup.hosts.diagnose import diagnose
 from bringup.hosts.greeting import greet
 from bringup.session.actions import Actions
 from bringup.session.backoff import waits
 from bringup.session.clock import HostClock
-from bringup.session.console import StopPlan
+from bringup.session.console import Findings, StopPlan
 from bringup.session.ending import why_lost
 from bringup.session.finder import Finder
 from bringup.session.knowledge import Knowledge
@@ -121,6 +122,15 @@ class Session:
         """Stop the server and launch it again."""
         started = await self._actions.restart(self._reach(), plan)
         self._finder.expect(started.pid)
+
+    async def diagnose(self) -> Findings:
+        """Ask the host what an expert would ask: the ranks first, then the rest of the server's tree."""
+        state = self._picture.state
+        ranks = {rank.pid for rank in state.attempt.ranks}
+        processes = sorted(state.processes, key=lambda process: (process.pid not in ranks, process.pid))
+        program = state.server.argv[0] if state.server is not None and state.server.argv else ""
+        sections = await diagnose(self._reach(), processes, program)
+        return Findings(sections, tuple(self._picture.recent))
 
     def choose(self, server: Server) -> None:
         """Watch another server."""

@@ -1,0 +1,61 @@
+"""One file for whoever is asked for help: the verdict with its evidence, the answers of the host, the log's end."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bringup.core.errors import BringupError
+from bringup.core.sanitize import clean, clean_text
+from bringup.core.verdict import Verdict
+from bringup.report.contract import to_json
+from bringup.session.console import Findings
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+def diagnosis(name: str, verdict: Verdict, findings: Findings) -> str:
+    """Return the text of a diagnosis of the host `name`."""
+    when = datetime.fromtimestamp(verdict.now, UTC).isoformat(timespec="seconds")
+    return "\n".join([f"bringup diagnosis of {clean_text(name)}, {when}", "", *_parts(verdict, findings)])
+
+
+def save(text: str, folder: Path, name: str, now: float) -> Path:
+    """Write a diagnosis into a folder, readable by its owner only; returns the file.
+
+    Raises BringupError when it cannot be written.
+    """
+    stamp = datetime.fromtimestamp(now, UTC).strftime("%Y%m%d-%H%M%S")
+    path = folder / f"diagnosis-{_UNSAFE.sub('-', name)[:60].strip('-') or 'host'}-{stamp}.txt"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise BringupError(
+            f"The diagnosis cannot be written to {path}: {error.strerror}.", "Make room, or the folder writable."
+        ) from error
+    return path
+
+
+def _parts(verdict: Verdict, findings: Findings) -> Iterator[str]:
+    yield from _part("verdict", f"{verdict.state}: {clean_text(verdict.summary)}")
+    yield from _part("evidence", "\n".join(clean_text(line) for line in verdict.evidence))
+    if verdict.cause is not None:
+        yield from _part("cause", clean_text(f"{verdict.cause.kind}: {verdict.cause.line}\n{verdict.cause.advice}"))
+    for section in findings.sections:
+        yield from _part(section.title, section.text)
+    yield from _part(
+        f"the last {len(findings.lines)} lines of the log", "\n".join(clean(line) for line in findings.lines)
+    )
+    yield from _part("verdict as JSON", to_json(verdict))
+
+
+def _part(title: str, text: str) -> Iterator[str]:
+    yield f"== {title}"
+    yield text
+    yield ""
