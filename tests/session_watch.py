@@ -21,10 +21,17 @@ from bringup.session.target import Target
 
 @asynccontextmanager
 async def watching(demo: DemoHost, server: Sshd, knowledge: Knowledge) -> AsyncIterator[Session]:
-    """Watch the simulated server through a real sshd, as `bringup watch` would.
+    """Watch the simulated server through a real sshd, as `bringup watch` would."""
+    async with watching_own(server, knowledge, mark=str(demo.home.root)) as session:
+        yield session
 
-    What is launched through that sshd leaves the demo's own tree; this process adopts it, so that the search can be
-    confined to what belongs to the test, and ends it.
+
+@asynccontextmanager
+async def watching_own(server: Sshd, knowledge: Knowledge, *, mark: str) -> AsyncIterator[Session]:
+    """Watch whatever this test starts through a real sshd.
+
+    What is launched through that sshd leaves its tree; this process adopts it, so that the search can be confined to
+    what belongs to the test, and ends everything with `mark` in its title.
     """
 
     async def connect() -> Host:
@@ -38,6 +45,6 @@ async def watching(demo: DemoHost, server: Sshd, knowledge: Knowledge) -> AsyncI
     finally:
         await session.close()
         for pid in family(os.getpid()):
-            if str(demo.home.root) in title(pid):
+            if mark in title(pid):
                 os.kill(pid, signal.SIGKILL)
         adopt_orphans(adopt=False)
