@@ -10,15 +10,12 @@ from collections.abc import Sequence
 from bringup.core.dialect import Dialect
 from bringup.core.events import Bar, Event, LinesRead
 from bringup.core.framing import Framer
-from bringup.core.literals import HEAD
-from bringup.core.matching import NOTHING
-from bringup.core.reading import Reader
+from bringup.core.quick import QuickReader
 from bringup.core.rules import Engine
 from bringup.core.timekeeper import Timekeeper
 from bringup.core.wrappers import Wrappers
 
 _NEWLINE = 10
-_LONGEST_HEADER = 96
 
 
 class Decoder:
@@ -30,7 +27,7 @@ class Decoder:
         chosen = [Dialect(known) for known in engines if engine in (None, known.name)]
         self._framer = Framer()
         self._time = Timekeeper(utc_offset)
-        self._reader = Reader(chosen, wrappers, self._time, decided=engine is not None and bool(chosen))
+        self._reader = QuickReader(chosen, wrappers, self._time, decided=engine is not None and bool(chosen))
         self._peeked = b""
 
     @property
@@ -73,7 +70,7 @@ class Decoder:
         self._time.arrive(at)
         begun = 0
         while begun < len(pieces):
-            begun = self._run(pieces, begun) if reader.decided else self._step(pieces, begun)
+            begun = reader.run(pieces, begun) if reader.decided else self._step(pieces, begun)
         events = reader.events
         stamp = self._time.printed()
         heard = tuple(sorted(reader.heard))
@@ -89,45 +86,3 @@ class Decoder:
         if piece[-1] == _NEWLINE:
             self._reader.end_line()
         return index + 1
-
-    def _run(self, pieces: list[bytes], index: int) -> int:
-        """Read the records from `index` on, all of them: the way of the many, in one piece because speed is made here.
-
-        Almost every line begins with a header whose halves were read before, and a message whose first bytes name the
-        rules to try. What is not so, and what means something, goes the long way through the reader.
-        """
-        reader, dialect = self._reader, self._reader.dialects[0]
-        headers, main, ranks = dialect.headers, dialect.matcher.buckets, dialect.matcher.labelled
-        stamps, tails, close, width = headers.stamps, headers.tails, headers.close, len(headers.close)
-        limit, first, newline = _LONGEST_HEADER, HEAD, _NEWLINE
-        line, reach, aside, last, heard = reader.line, headers.reach, bool(reader.origin), None, None
-        for piece in pieces[index:] if index else pieces:
-            record = piece.rstrip()
-            stamp = stamps.get(record[:reach]) or headers.stamp(record[:reach])
-            end = record.find(close, reach, limit) + width
-            heading = tails.get(record[reach:end])
-            if heading is None or not stamp or aside:
-                reader.go_to(line, last)
-                last = None
-                if aside or not reader.passes(record):
-                    reader.record(piece.rstrip(b"\r\n"))
-                    reach, aside = headers.reach, True
-            else:
-                last, found = (heading, stamp), None
-                shared, by_byte, anywhere = (ranks if heading.labels else main).get(record[end : end + first], NOTHING)
-                for call, rule in by_byte.get(record[end + shared : end + shared + 1], anywhere):
-                    if (match := call(record, end)) is not None:
-                        found = rule, match
-                        break
-                if heading is not heard:
-                    reader.heard.add(heading.labels)
-                    heard = heading
-                if found is None or (rule.speaks and rule.name not in reader.spent):
-                    reader.go_to(line, last)
-                    reader.message(record, end, found, reader.voice, dialect)
-                    last = None
-            if piece[-1] == newline:
-                line, aside = line + 1, False
-                reader.origin = ""
-        reader.go_to(line, last)
-        return len(pieces)

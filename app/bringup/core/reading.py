@@ -9,6 +9,7 @@ from bringup.core.dialect import Dialect
 from bringup.core.emitting import Emitter
 from bringup.core.events import Bar, Fault, Labels, PhaseBegan, PhaseEnded
 from bringup.core.headers import Heading
+from bringup.core.leads import Leads
 from bringup.core.matching import Found, Matcher
 from bringup.core.rule import line_text
 from bringup.core.sanitize import without_colours
@@ -17,9 +18,6 @@ from bringup.core.tracebacks import TITLE, UNKNOWN, Trace, Voice, Voices, is_err
 from bringup.core.wrappers import Peeler, Wrappers
 
 _INDENT = (b" ", b"\t")
-_BAR = b"%|"
-"""In every bar of tqdm's own format; other ranks' lines can be glued to its end."""
-_LONGEST_NAME = 64
 _MOST_HOMES = 4096
 
 
@@ -38,6 +36,7 @@ class Reader(Emitter):
         self._one_process = False
         """The origin of this record is one process."""
         self._peeler = Peeler(wrappers)
+        self._leads = Leads()
         self._common = Matcher(wrappers.rules)
 
     @property
@@ -54,37 +53,6 @@ class Reader(Emitter):
         """Begin to count at the first line again; no traceback goes on in another file."""
         self.line, self.origin = 1, ""
         self._voices.forget()
-
-    def go_to(self, line: int, headed: tuple[Heading, bytes] | None) -> None:
-        """Take over from a faster loop that has come to `line`; `headed` is the newest header it saw, with its time."""
-        self.line = line
-        if headed is not None:
-            heading, self.time.text = headed
-            self.heard.add(heading.labels)
-            self.voice.heading = heading
-            self.voice.trace = self.voice.announced = None
-
-    def passes(self, record: bytes) -> bool:
-        """Tell of a line without a record's header whether a rule knows that it means nothing: the short way of many.
-
-        Such are the lines of the HTTP server, bare or after the name of a process that has spoken before.
-        """
-        voice, start = self.voice, 0
-        if record[:1] == b"(":
-            start = record.find(b") ", 0, _LONGEST_NAME) + 2
-            known = self._voices.by_name.get(record[:start])
-            if known is None:
-                return False
-            voice = known
-        if voice.trace is not None or self.origin or _BAR in record:
-            return False
-        found = self.dialects[0].matcher.find_headed(record, start, start > 0 and voice.labels != ())
-        if found is None or found[0].speaks:
-            return False
-        if start:
-            self.heard.add(voice.labels)
-        self._leave(voice)
-        return True
 
     def record(self, record: bytes) -> None:
         """Read a record that may carry colours, wrappers and glued lines."""
@@ -260,6 +228,9 @@ class Reader(Emitter):
             self.origin, self._one_process = peeled.origin, peeled.process
         text = peeled.text.rstrip()
         _, heading = self._heading(text)
+        if peeled.size and whole and heading is not None and heading.record:
+            head = record[: peeled.size]
+            self._leads.learn(head, peeled.places, peeled.clock, peeled.origin, process=peeled.process)
         if peeled.stamp:
             self.time.wrap(peeled.stamp, heading.stamp if heading else b"")
         for piece in text.split(b"\r") if b"\r" in text else (text,):

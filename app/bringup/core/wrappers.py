@@ -10,11 +10,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bringup.core.errors import UsageError
 from bringup.core.headers import without_names
+from bringup.core.leads import Span
 from bringup.core.rule import Rule
 from bringup.core.rules import parse_rules
 from bringup.core.sanitize import clean, without_colours
@@ -70,6 +71,12 @@ class Peeled:
     """The origin names the process that wrote the line."""
     partial: bool = False
     """It is not whole yet: the rest comes with the next line of the same place."""
+    size: int = field(default=0, compare=False)
+    """Bytes of the beginning that was taken off, 0 where more was done than that."""
+    places: tuple[Span, ...] = field(default=(), compare=False)
+    """Where in it the place stands."""
+    clock: Span = field(default=(0, 0), compare=False)
+    """Where in it the stamp stands."""
 
 
 Layer = tuple[Wrapper, "re.Match[bytes]"]
@@ -88,6 +95,11 @@ class Peeler:
         self._exact: dict[bytes, re.Pattern[bytes]] = {}
         self._parts: dict[str, bytes] = {}
 
+    @property
+    def waits(self) -> bool:
+        """The rest of a line that the transport has cut is still to come."""
+        return bool(self._parts)
+
     def peel(self, record: bytes, has_header: Callable[[bytes], bool], *, whole: bool = True) -> Peeled:
         """Return what is under the wrappers; `has_header` tells whether text begins with an engine's own header.
 
@@ -96,11 +108,11 @@ class Peeler:
         peeled = self._unpack(record, has_header) if record[:1] == b"{" else None
         if peeled is not None:
             inner = self._peel(peeled.text, has_header, whole=whole)
-            inner = replace(inner, stamp=inner.stamp or peeled.stamp)
+            inner = replace(inner, stamp=inner.stamp or peeled.stamp, size=0)
         else:
             inner = self._peel(record, has_header, whole=whole)
         for tail in self._tails if inner.text[-1:] in (b"]", b")") else ():
-            inner = replace(inner, text=tail.sub(b"", inner.text))
+            inner = replace(inner, text=tail.sub(b"", inner.text), size=0)
         return inner
 
     def _peel(self, record: bytes, has_header: Callable[[bytes], bool], *, whole: bool) -> Peeled:
@@ -144,7 +156,12 @@ class Peeler:
         if not kept:
             return Peeled(record)
         used = layers[:kept]
-        return _under(used, Peeled(record[used[-1][1].end() :]))
+        peeled = _under(used, Peeled(record[used[-1][1].end() :]))
+        if self._parts or any(wrapper.partial for wrapper, _ in used):
+            return peeled
+        spans = [found.span("stamp") for _, found in used if found.groupdict().get("stamp")]
+        places = tuple(found.span("origin") for _, found in used if found.groupdict().get("origin"))
+        return replace(peeled, size=used[-1][1].end(), places=places, clock=spans[-1] if spans else (0, 0))
 
     def _is_proven(self, wrapper: Wrapper, found: re.Match[bytes]) -> bool:
         if wrapper.exact:
