@@ -10,6 +10,7 @@ from sshd import real_sshd as real_sshd
 
 from bringup.hosts.base import Host
 from bringup.hosts.local import LocalHost
+from bringup.hosts.openssh import OpensshHost
 from bringup.hosts.ssh import SshHost
 
 
@@ -20,12 +21,22 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
 
 
-@pytest.fixture(params=["sftp", "shell", "local"])
-async def host(request: pytest.FixtureRequest) -> AsyncIterator[Host]:
-    """The same contract over SSH with SFTP, over SSH with a shell that prints and nothing else, and on this machine."""
+def system_options(server: Sshd, folder: Path) -> tuple[str, ...]:
+    """Make the system's ssh read a configuration of the test's own, in which the server is called "box"."""
+    known, config = folder / "known_hosts", folder / "ssh_config"
+    known.write_text(server.known_line)
+    config.write_text(server.block("box", known))
+    return ("-F", str(config))
+
+
+@pytest.fixture(params=["sftp", "shell", "system", "local"])
+async def host(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Host]:
+    """The same contract over SSH with SFTP, with a shell that prints and nothing else, the system's ssh, and here."""
     made: Host
     if request.param == "local":
         made = LocalHost()
+    elif request.param == "system":
+        made = await OpensshHost.login("box", options=system_options(request.getfixturevalue("real_sshd"), tmp_path))
     else:
         server: Sshd = request.getfixturevalue("real_sshd" if request.param == "sftp" else "bare_sshd")
         made = await SshHost.login("box", options=server.options())

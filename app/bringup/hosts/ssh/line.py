@@ -63,6 +63,10 @@ class Line:
             await self._login.ended.wait()
         return self.loss().what
 
+    async def start(self, command: str, window: int) -> asyncssh.SSHClientProcess[bytes]:
+        """Start a command of the login shell."""
+        return await self.conn.create_process(command, encoding=None, window=window)
+
     async def extend(self, hop: Hop, ask: Ask | None) -> None:
         """Connect to the next hop through the last one; raises Unreachable with the sentence for it."""
         texts = await asyncio.to_thread(_known_texts, hop)

@@ -5,27 +5,100 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from typing import Protocol
 
 import asyncssh
 
-from bringup.core.errors import ChannelRefused
+from bringup.core.errors import ChannelRefused, ConnectionLost
 from bringup.hosts.base import Completed, Stream
 from bringup.hosts.openings import open_or_undo
 from bringup.hosts.scripts import Output, guarded, guarded_with_input, marked, new_mark, remote_command
 from bringup.hosts.ssh.errors import NETWORK, channel_error, printable
-from bringup.hosts.ssh.line import Line
 
-Process = asyncssh.SSHClientProcess[bytes]
 CHUNK = 1 << 16
 STREAM_WINDOW = 4 << 20
 """Bytes in flight of a stream: enough for 40 MB/s at a round trip of 100 ms."""
 STDERR_LIMIT = 1 << 16
 
 
+class Reader(Protocol):
+    """An output of a command."""
+
+    async def read(self, n: int = ..., /) -> bytes:
+        """Return what is there, at most `n` bytes; b"" at the end."""
+        ...
+
+
+class Writer(Protocol):
+    """The standard input of a command."""
+
+    def write(self, data: bytes, /) -> None:
+        """Queue `data`."""
+        ...
+
+    async def drain(self) -> None:
+        """Wait until there is room for more."""
+        ...
+
+
+class Process(Protocol):
+    """A running command."""
+
+    @property
+    def stdin(self) -> Writer:
+        """Its standard input."""
+        ...
+
+    @property
+    def stdout(self) -> Reader:
+        """Its standard output."""
+        ...
+
+    @property
+    def stderr(self) -> Reader:
+        """Its standard error."""
+        ...
+
+    @property
+    def returncode(self) -> int | None:
+        """Its exit status; negative for a signal, None where the connection ended first."""
+        ...
+
+    async def wait_closed(self) -> None:
+        """Wait for its end."""
+        ...
+
+    def close(self) -> None:
+        """Close its channel; waits for nothing."""
+        ...
+
+
+class Way(Protocol):
+    """What carries commands to a host."""
+
+    @property
+    def name(self) -> str:
+        """The name the operator gave the host."""
+        ...
+
+    @property
+    def is_lost(self) -> bool:
+        """The connection has ended."""
+        ...
+
+    def loss(self) -> ConnectionLost:
+        """Return the error of a connection that has ended."""
+        ...
+
+    async def start(self, command: str, window: int) -> Process:
+        """Start a command of the login shell with `window` bytes of its output in flight at most."""
+        ...
+
+
 class Commands:
     """Starts commands on a host, and ends every one that is still there at the end."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: Way) -> None:
         self._line = line
         self._running: set[Process] = set()
 
@@ -33,9 +106,9 @@ class Commands:
         """Start a script; a cancelled start is ended as soon as the host has answered it."""
         if self._line.is_lost:
             raise self._line.loss()
-        opening = self._line.conn.create_process(remote_command(script), encoding=None, window=window)
+        opening = self._line.start(remote_command(script), window)
         try:
-            process: Process = await open_or_undo(opening, asyncssh.SSHClientProcess.close)
+            process = await open_or_undo(opening, _close)
         except NETWORK as exc:
             if self._line.is_lost or not isinstance(exc, asyncssh.ChannelOpenError):
                 raise self._line.loss() from exc
@@ -86,7 +159,7 @@ class Commands:
             stream.stop()
             self.end(process)
 
-    async def read(self, reader: asyncssh.SSHReader[bytes], size: int) -> bytes:
+    async def read(self, reader: Reader, size: int) -> bytes:
         """Read from a command; an end that is the connection's raises ConnectionLost."""
         try:
             chunk = await reader.read(size)
@@ -96,7 +169,7 @@ class Commands:
             raise self._line.loss()
         return chunk
 
-    async def collect(self, reader: asyncssh.SSHReader[bytes], output: Output) -> None:
+    async def collect(self, reader: Reader, output: Output) -> None:
         """Read one output to its end."""
         while chunk := await self.read(reader, CHUNK):
             output.keep(chunk)
@@ -165,6 +238,10 @@ async def _feed(process: Process, stdin: bytes) -> None:
         for start in range(0, len(stdin), CHUNK):
             process.stdin.write(stdin[start : start + CHUNK])
             await process.stdin.drain()
+
+
+def _close(process: Process) -> None:
+    process.close()
 
 
 def _retrieve(task: asyncio.Future[None]) -> None:

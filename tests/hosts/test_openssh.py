@@ -1,0 +1,106 @@
+"""What is special about the system's ssh as a carrier; the rest is in test_contract."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+from sshd import Sshd, start_sshd
+from waiting import alive, eventually
+
+from bringup.core.errors import ConnectionLost, LoginRefused, Unreachable
+from bringup.hosts.openssh import OpensshHost
+
+
+def options(server: Sshd, folder: Path, *more: str) -> tuple[str, ...]:
+    known, config = folder / "known_hosts", folder / "ssh_config"
+    known.write_text(server.known_line)
+    config.write_text(server.block("box", known, *more))
+    return ("-F", str(config))
+
+
+def clients() -> set[int]:
+    """The ssh processes that this test started."""
+    mine = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    return {pid for pid in map(int, mine) if Path(f"/proc/{pid}/comm").read_text() == "ssh\n" and alive(pid)}
+
+
+async def test_it_leaves_no_process_and_no_folder_behind(
+    real_sshd: Sshd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = clients()
+    with tempfile.TemporaryDirectory(dir="/tmp") as short:
+        monkeypatch.setattr("tempfile.tempdir", short)
+        host = await OpensshHost.login("box", options=options(real_sshd, tmp_path))
+        async with host.stream("while :; do echo x; sleep 1; done") as stream:
+            assert await stream.read() == b"x\n"
+            (folder,) = Path(short).glob("bringup-*")
+            assert folder.stat().st_mode & 0o777 == 0o700
+        await host.close()
+        assert not list(Path(short).glob("bringup-*"))
+    assert clients() == before
+
+
+async def test_a_standing_connection_is_used_and_left_open(real_sshd: Sshd, tmp_path: Path) -> None:
+    """Whoever typed a code into `ssh box` in another window needs not type it again: no key would be accepted here."""
+    words = options(real_sshd, tmp_path, f"ControlPath {tmp_path}/standing", "ControlMaster auto")
+    master = subprocess.Popen(["ssh", *words, "-N", "box"], stdin=subprocess.DEVNULL)
+    try:
+        await eventually((tmp_path / "standing").exists)
+        (tmp_path / "ssh_config").write_text((tmp_path / "ssh_config").read_text().replace("IdentityFile", "#"))
+        host = await OpensshHost.login("box", options=words)
+        assert (await host.run("echo here")).stdout == b"here\n"
+        await host.close()
+        assert alive(master.pid)
+        assert subprocess.run(["ssh", *words, "-O", "check", "box"], capture_output=True, check=False).returncode == 0
+    finally:
+        master.terminate()
+        master.wait(10)
+
+
+async def test_a_cut_connection_is_told_and_what_runs_on_it_ends(tmp_path: Path) -> None:
+    with start_sshd(tmp_path / "server") as server:
+        host = await OpensshHost.login("box", options=options(server, tmp_path))
+        over = asyncio.ensure_future(host.closed())
+        running = asyncio.ensure_future(host.run("sleep 600", timeout=600.0))
+        await asyncio.sleep(0.2)
+        server.cut()
+        assert "The connection to box was lost" in await asyncio.wait_for(over, 30)
+        with pytest.raises(ConnectionLost):
+            await asyncio.wait_for(running, 30)
+        with pytest.raises(ConnectionLost):
+            await host.run("true")
+        await host.close()
+
+
+async def test_a_refused_login_says_what_ssh_said(tmp_path: Path) -> None:
+    with start_sshd(tmp_path / "server") as server:
+        (server.folder / "authorized_keys").write_text("")
+        with pytest.raises(LoginRefused, match=r"(?i)permission denied"):
+            await OpensshHost.login("box", options=options(server, tmp_path))
+
+
+async def test_a_host_key_that_is_not_on_record_is_refused(real_sshd: Sshd, tmp_path: Path) -> None:
+    words = options(real_sshd, tmp_path)
+    (tmp_path / "known_hosts").write_text("")
+    with pytest.raises(LoginRefused, match="Host key verification failed"):
+        await OpensshHost.login("box", options=words)
+
+
+async def test_no_ssh_on_this_machine_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(Unreachable, match="There is no no-such-ssh on this machine"):
+        await OpensshHost.login("box", program="no-such-ssh")
+
+
+async def test_a_master_that_is_killed_is_a_lost_connection(real_sshd: Sshd, tmp_path: Path) -> None:
+    before = clients()
+    host = await OpensshHost.login("box", options=options(real_sshd, tmp_path))
+    (master,) = clients() - before
+    os.kill(master, signal.SIGKILL)
+    assert "was lost" in await asyncio.wait_for(host.closed(), 30)
+    await host.close()
