@@ -42,6 +42,8 @@ _SIGNS = (
 )  # fmt: skip
 """A text without any of these holds nothing that would be masked; looking for them costs almost nothing."""
 _SIGNS_BYTES = tuple(sign.encode() for sign in _SIGNS)
+_BEGUN = tuple({sign[:size] for sign in _SIGNS_BYTES for size in range(1, len(sign))})
+"""Beginnings of signs: at the end of an unfinished text they may grow into one."""
 _FLAG = re.compile(rf"(?i)--?(?:{_NAME}|token)")
 
 
@@ -55,6 +57,11 @@ def mask(text: AnyStr) -> AnyStr:
         for plain in _TEXT:
             text = plain.sub(r"\1***", text)
     return text
+
+
+def holds_sign(text: bytes) -> bool:
+    """Say whether something in a text may be a secret, or the beginning of one that is cut off."""
+    return any(sign in text for sign in _SIGNS_BYTES) or text.endswith(_BEGUN)
 
 
 def mask_lines(lines: list[bytes]) -> list[bytes]:

@@ -1,0 +1,49 @@
+"""A log on its way into a file: secrets are masked before they are written, however the bytes were cut."""
+
+from __future__ import annotations
+
+from bringup.core.redact import holds_sign, mask
+
+LONGEST = 64 * 1024
+"""Bytes of an unfinished line that are held back; one that is longer is written as far as it goes."""
+
+
+class Masking:
+    """Masks a stream of bytes line by line, and holds back no more of an unfinished line than it must.
+
+    A bar that is being drawn is an unfinished line and has to be kept with its time. So the end of the stream is
+    written at once, unless something in it could be the beginning of a secret: then it waits for the end of its line.
+    """
+
+    def __init__(self) -> None:
+        self._line = b""
+        self._written = 0
+        """How much of the unfinished line was written already."""
+
+    def feed(self, data: bytes) -> bytes:
+        """Return what may be written now."""
+        whole = self._line + data
+        end = max(whole.rfind(b"\n"), whole.rfind(b"\r")) + 1
+        out = b""
+        if end:
+            out = self._rest_of(whole[:end])
+            whole = whole[end:]
+        self._line = whole
+        if len(whole) > LONGEST:
+            return out + self.close()
+        if whole and not holds_sign(whole):
+            out += whole[self._written :]
+            self._written = len(whole)
+        return out
+
+    def close(self) -> bytes:
+        """Return what was held back, at the end of the stream."""
+        out = self._rest_of(self._line)
+        self._line = b""
+        return out
+
+    def _rest_of(self, lines: bytes) -> bytes:
+        """Return what is left to write of lines of which a beginning without any secret was written."""
+        masked = mask(lines)[self._written :]
+        self._written = 0
+        return masked
