@@ -90,7 +90,10 @@ class Launched:
 
 
 @contextlib.contextmanager
-def launched(tmp_path: Path, words: Sequence[bytes] = (), **more: object) -> Iterator[Launched]:
+def launched(
+    tmp_path: Path, words: Sequence[bytes] = (), wrap: Sequence[str] = (), **more: object
+) -> Iterator[Launched]:
+    """Launch it; `wrap` is a command that becomes it instead."""
     folder = tmp_path / "facts"
     cwd = tmp_path / "a place\nwith 'odd' name "
     log = tmp_path / "it's a log.txt"
@@ -103,7 +106,7 @@ def launched(tmp_path: Path, words: Sequence[bytes] = (), **more: object) -> Ite
         with log.open("wb") as output:
             given = {"stdout": output, "stderr": output, **more}
             process = subprocess.Popen(
-                [b"python3", b"server.py", *words],
+                [*wrap] or [b"python3", b"server.py", *words],
                 env={**environ, **ENVIRON},
                 cwd=cwd,
                 stdin=subprocess.DEVNULL,

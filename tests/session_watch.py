@@ -12,6 +12,7 @@ from sshd import Sshd
 
 from bringup.demo.host import DemoHost
 from bringup.demo.prctl import adopt_orphans
+from bringup.history.store import Store
 from bringup.hosts.base import Host
 from bringup.hosts.ssh import SshHost
 from bringup.session.knowledge import Knowledge
@@ -20,14 +21,18 @@ from bringup.session.target import Target
 
 
 @asynccontextmanager
-async def watching(demo: DemoHost, server: Sshd, knowledge: Knowledge) -> AsyncIterator[Session]:
+async def watching(
+    demo: DemoHost, server: Sshd, knowledge: Knowledge, history: Store | None = None
+) -> AsyncIterator[Session]:
     """Watch the simulated server through a real sshd, as `bringup watch` would."""
-    async with watching_own(server, knowledge, mark=str(demo.home.root)) as session:
+    async with watching_own(server, knowledge, mark=str(demo.home.root), history=history) as session:
         yield session
 
 
 @asynccontextmanager
-async def watching_own(server: Sshd, knowledge: Knowledge, *, mark: str) -> AsyncIterator[Session]:
+async def watching_own(
+    server: Sshd, knowledge: Knowledge, *, mark: str, history: Store | None = None
+) -> AsyncIterator[Session]:
     """Watch whatever this test starts through a real sshd.
 
     What is launched through that sshd leaves its tree; this process adopts it, so that the search can be confined to
@@ -38,7 +43,7 @@ async def watching_own(server: Sshd, knowledge: Knowledge, *, mark: str) -> Asyn
         return await SshHost.login("box", options=server.options())
 
     adopt_orphans()
-    session = Session(connect, Target(name="box", within=os.getpid()), knowledge)
+    session = Session(connect, Target(name="box", within=os.getpid()), knowledge, history=history)
     await session.open()
     try:
         yield session

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 from bringup.core.assess import assess
 from bringup.core.events import (
@@ -11,6 +11,9 @@ from bringup.core.events import (
     Ending,
     Event,
     Fault,
+    Gpu,
+    GpuApp,
+    GpusSeen,
     Labels,
     Launch,
     LinesRead,
@@ -54,65 +57,65 @@ class Timeline:
         """Epoch seconds of the moment reached."""
         return START + self.t
 
-    def add(self, *events: Event) -> Timeline:
+    def add(self, *events: Event) -> Self:
         """Fold events in."""
         for event in events:
             self.state = reduce(self.state, event)
         return self
 
-    def wait(self, seconds: float) -> Timeline:
+    def wait(self, seconds: float) -> Self:
         """Let time pass."""
         self.t += seconds
         return self
 
-    def found(self, **more: Any) -> Timeline:
+    def found(self, **more: Any) -> Self:
         """Let discovery find the server."""
         server = Server(
             **{"pid": ROOT, "start": 1, "engine": "sglang", "argv": ("python",), "started_at": START, **more}
         )
         return self.add(ServerFound(at=self.now, server=server))
 
-    def launch(self, **more: Any) -> Timeline:
+    def launch(self, **more: Any) -> Self:
         """Let the server print its arguments."""
         values = {"engine": "sglang", "model": FOLDER, "port": 30000, **more}
         return self.add(Launch(at=self.now, **values)).bytes()
 
-    def bytes(self, size: int = 100, lines: int = 1) -> Timeline:
+    def bytes(self, size: int = 100, lines: int = 1) -> Self:
         """Let the log grow."""
         return self.add(LinesRead(at=self.now, size=size, lines=lines, unknown=0))
 
-    def begin(self, phase: Any, ranks: Any = (None,), **more: Any) -> Timeline:
+    def begin(self, phase: Any, ranks: Any = (None,), **more: Any) -> Self:
         """Let ranks begin a phase; None is a line without a label."""
         for rank in ranks:
             labels = () if rank is None else tp(rank)
             self.add(PhaseBegan(at=self.now, labels=labels, phase=phase, **more))
         return self.bytes()
 
-    def end(self, phase: Any, ranks: Any = (None,), **more: Any) -> Timeline:
+    def end(self, phase: Any, ranks: Any = (None,), **more: Any) -> Self:
         """Let ranks end a phase."""
         for rank in ranks:
             labels = () if rank is None else tp(rank)
             self.add(PhaseEnded(at=self.now, labels=labels, phase=phase, **more))
         return self.bytes()
 
-    def bar(self, done: int, total: int, kind: Any = "shards", **more: Any) -> Timeline:
+    def bar(self, done: int, total: int, kind: Any = "shards", **more: Any) -> Self:
         """Let the bar be drawn."""
         return self.add(Bar(at=self.now, kind=kind, done=done, total=total, **more)).bytes()
 
-    def fault(self, kind: str, text: str = "boom", rank: int | None = None, **more: Any) -> Timeline:
+    def fault(self, kind: str, text: str = "boom", rank: int | None = None, **more: Any) -> Self:
         """Let an error be printed."""
         labels = () if rank is None else tp(rank)
         return self.add(Fault(at=self.now, kind=kind, text=text, labels=labels, **more)).bytes()
 
-    def ending(self, how: str, **more: Any) -> Timeline:
+    def ending(self, how: str, **more: Any) -> Self:
         """Let the server say that it ends."""
         return self.add(Ending(at=self.now, how=how, **more)).bytes()
 
-    def reached(self, *milestones: str) -> Timeline:
+    def reached(self, *milestones: str) -> Self:
         """Let the main process reach milestones."""
         return self.add(*(Reached(at=self.now, milestone=name) for name in milestones)).bytes()
 
-    def spawn(self, ranks: int, title: str = "sglang::scheduler_TP{}") -> Timeline:
+    def spawn(self, ranks: int, title: str = "sglang::scheduler_TP{}") -> Self:
         """Let the launcher and the processes of `ranks` ranks run."""
         self.tree[ROOT] = Process(pid=ROOT, ppid=1, start=1, title="python -m sglang.launch_server", state="S")
         for rank in range(ranks):
@@ -120,26 +123,41 @@ class Timeline:
             self.tree[pid] = Process(pid=pid, ppid=ROOT, start=2, title=title.format(rank), state="R", minflt=1000)
         return self.sample()
 
-    def change(self, rank: int | None, **more: Any) -> Timeline:
+    def change(self, rank: int | None, **more: Any) -> Self:
         """Change what /proc says of a rank's process, or of the launcher."""
         pid = ROOT if rank is None else ROOT + 1 + rank
         self.tree[pid] = replace(self.tree[pid], **more)
         return self
 
-    def fault_in(self, rank: int, pages: int = 5000) -> Timeline:
+    def fault_in(self, rank: int, pages: int = 5000) -> Self:
         """Let a rank touch memory: work that shows in its page faults."""
         return self.change(rank, minflt=self.tree[ROOT + 1 + rank].minflt + pages)
 
-    def map(self, rank: int, *shards: int, of: int = 64, folder: str = FOLDER) -> Timeline:
+    def map(self, rank: int, *shards: int, of: int = 64, folder: str = FOLDER) -> Self:
         """Let a rank have these shards mapped."""
         return self.change(rank, shards=tuple(f"{folder}/model-{n:05}-of-{of:05}.safetensors" for n in shards))
 
-    def kill(self, rank: int | None) -> Timeline:
+    def kill(self, rank: int | None) -> Self:
         """Let the process of a rank (or the launcher) vanish."""
         self.tree.pop(ROOT if rank is None else ROOT + 1 + rank)
         return self
 
-    def sample(self) -> Timeline:
+    def gpus(self, *utilization: int, power: float = 130.0, limit: float = 700.0, used: int = 9000) -> Self:
+        """Let nvidia-smi answer: one GPU for each rank, held by it alone."""
+        gpus = tuple(
+            Gpu(index=rank, used=used, total=143_771, utilization=share, power=power, power_limit=limit)
+            for rank, share in enumerate(utilization)
+        )
+        apps = tuple(GpuApp(pid=ROOT + 1 + rank, gpu=rank, used=used) for rank in range(len(gpus)))
+        return self.add(GpusSeen(at=self.now, gpus=gpus, apps=apps))
+
+    def burn(self, *ranks: int, cores: float = 1.0) -> Self:
+        """Let ranks use CPU since the last sample a second ago."""
+        for rank in ranks:
+            self.change(rank, cpu_s=self.tree[ROOT + 1 + rank].cpu_s + cores)
+        return self
+
+    def sample(self) -> Self:
         """Let the processes be sampled; a launcher that is missing is gone."""
         self.add(ProcessesSeen(at=self.now, root=ROOT, processes=tuple(self.tree.values())))
         if ROOT not in self.tree and self.state.gone_at is None:

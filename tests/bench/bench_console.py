@@ -31,11 +31,12 @@ LINE = (
 # Nothing is found to listen on the port: only the log is followed.
 CONSOLE = """
 from pathlib import Path
-from bringup.cli.console import run_console
+from bringup.cli.console import make_console
 from bringup.hosts.ssh.config import SshOptions
 from bringup.session.target import Target
 options = SshOptions("127.0.0.1", {port}, {user!r}, (Path({key!r}),), {known!r})
-run_console("bench", Target(name="bench", log={log!r}, port=9), options=options)
+app, _ = make_console("bench", Target(name="bench", log={log!r}, port=9), options=options)
+app.run()
 """
 
 

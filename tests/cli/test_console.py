@@ -24,9 +24,9 @@ PROGRAM = """
 from pathlib import Path
 from bringup.cli import console, main
 from bringup.hosts.ssh.config import SshOptions
-def run_console(host, target, *, theme, run=console.run_console):
-    return run(host, target, theme=theme, options=SshOptions(ssh_config=Path({config!r})))
-console.run_console = run_console
+def make_console(host, target, make=console.make_console, **more):
+    return make(host, target, **(more | dict(options=SshOptions(ssh_config=Path({config!r})))))
+console.make_console = make_console
 main()
 """
 

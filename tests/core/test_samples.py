@@ -2,6 +2,7 @@ from timeline import ROOT, Timeline, loading
 
 from bringup.core.events import Process, ProcessesSeen
 from bringup.core.shards import opened
+from bringup.core.state import Mark
 
 
 def test_a_missing_process_is_gone_from_its_first_missing_sample_on():
@@ -35,7 +36,26 @@ def test_compilers_count_while_they_work():
     line = loading(1).spawn(1, title="sglang::scheduler").wait(1)
     line.tree[500] = Process(pid=500, ppid=101, start=5, title="nvcc x.cu", comm="nvcc", state="R")
     line.sample()
-    assert (line.state.compilers.value, line.state.compilers.moved_at) == (1, line.now)
+    began = line.now
+    assert dict(line.state.children)["nvcc"] == Mark(1.0, began)
+    line.wait(5).sample()
+    assert dict(line.state.children)["nvcc"] == Mark(1.0, began)
+    line.tree.pop(500)
+    line.wait(1).sample()
+    assert dict(line.state.children)["nvcc"] == Mark(0.0, began)
+
+
+def test_ranks_are_no_children():
+    line = loading(2).spawn(2).wait(1).change(0, comm="sglang::schedul", cpu_s=1.0).sample()
+    assert "sglang::schedul" not in dict(line.state.children)
+
+
+def test_names_of_children_are_bounded():
+    line = loading(1).spawn(1, title="sglang::scheduler")
+    for number in range(200):
+        line.tree[500 + number] = Process(pid=500 + number, ppid=101, start=5, title="x", comm=f"tool{number}")
+    line.wait(1).sample()
+    assert len(line.state.children) == 64
 
 
 def shards(line: Timeline, rank: int = 0, index: int = 0) -> tuple[int, int, int | None]:

@@ -6,6 +6,8 @@ import asyncio
 import os
 import signal
 import socket
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,7 @@ from waiting import alive, eventually
 
 from bringup.core.events import Process
 from bringup.hosts.base import Host
-from bringup.hosts.control import Stopped, Survey, processes, stop, survey
+from bringup.hosts.control import Pace, Stopped, Survey, processes, stop, survey
 
 pytestmark = pytest.mark.parametrize("host", ["sftp", "local"], indirect=True)
 
@@ -31,9 +33,12 @@ async def hurried(seconds: float) -> None:
     await asyncio.sleep(seconds / 10)
 
 
-async def end(host: Host, plan: Survey, drain: float = 0.3, **more: object) -> tuple[Stopped, list[str]]:
+async def end(
+    host: Host, plan: Survey, drain: float = 0.3, clock: Callable[[], float] = time.monotonic, **more: object
+) -> tuple[Stopped, list[str]]:
     said: list[str] = []
-    came = await stop(host, plan, drain=drain, report=said.append, sleep=hurried, **more)  # type: ignore[arg-type]
+    pace = Pace(drain=drain, sleep=hurried, clock=clock)
+    came = await stop(host, plan, pace=pace, report=lambda step: said.append(step.text), **more)  # type: ignore[arg-type]
     return came, said
 
 

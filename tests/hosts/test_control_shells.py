@@ -15,9 +15,10 @@ from waiting import alive, eventually
 
 from bringup.core.errors import ChannelRefused
 from bringup.hosts.base import Completed
-from bringup.hosts.control import stop, survey
+from bringup.hosts.control import Pace, claim, stop, survey
 from bringup.hosts.control.processes import gpu_holders
 from bringup.hosts.control.relaunch import capture, relaunch
+from bringup.hosts.control.steps import Step
 from bringup.hosts.local import LocalHost
 
 SMI = """#!/bin/sh
@@ -57,6 +58,7 @@ class Shell(LocalHost):
                 "mktemp",
                 "ln",
                 "rm",
+                *("mv", "mkdir", "date", "touch", "nice", "getconf", "taskset", "cut", "sort"),
             )
             for tool in (*tools, "env", "true", "tail", "wc", "sleep", "setsid"):
                 (folder / tool).symlink_to(program)
@@ -73,7 +75,7 @@ class Shell(LocalHost):
 def shell(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
     for name in ("tools", "run"):
         (tmp_path / name).mkdir()
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "run"))
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "run"))
     return Shell(request.param, tmp_path / "tools")
 
 
@@ -83,7 +85,7 @@ async def test_a_stop(shell: Shell, tmp_path: Path) -> None:
         assert len(plan.members) == 3
         assert plan.launcher is not None
         assert plan.launcher.comm == ") R 1 1 1 x"
-        came = await stop(shell, plan, drain=0.1, report=lambda _: None, sleep=hurried)
+        came = await stop(shell, plan, pace=Pace(drain=0.1, sleep=hurried), report=lambda _: None)
         assert (came.complete, len(came.killed)) == (True, 3)
         assert server.running() == [server.pids[-1]]
 
@@ -92,13 +94,12 @@ async def test_a_launch(shell: Shell, tmp_path: Path) -> None:
     with launched(tmp_path, NASTY) as server:
         seen = server.seen()
         first = await server.told(seen.pid)
-        kept = await capture(shell, seen)
+        kept = await capture(shell, seen, await claim(shell, seen, "restart"))
         server.end()
         started = await relaunch(shell, kept, watch=0)
         assert started.start == start_time(started.pid)
         again = await server.told(started.pid)
         assert {**again, "hears": None} == {**first, "hears": None}
-        assert not Path(kept.folder).exists()
 
 
 async def test_the_driver_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,18 +107,22 @@ async def test_the_driver_is_waited_for(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     host = LocalHost("box")
     said: list[str] = []
+
+    def tell(step: Step) -> None:
+        said.append(step.text)
+
     with fake_server(tmp_path, workers=0) as server:
         count.write_text("3")
         smi.write_text(SMI.format(count=count, pid=server.pid))
         smi.chmod(0o755)
         plan = await survey(host, server.seen())
         assert plan.gpu_holders == (server.pid,)
-        came = await stop(host, plan, signal="KILL", report=said.append, sleep=hurried)
+        came = await stop(host, plan, signal="KILL", pace=Pace(sleep=hurried), report=tell)
         assert (came.complete, came.gpu_holders) == (True, ())
         assert any(line.startswith("The GPU driver still holds the memory of 1 ended") for line in said)
         count.write_text("1000")
         ticks = iter(range(0, 10_000, 20))
-        stuck = await stop(host, plan, signal="KILL", report=said.append, sleep=hurried, clock=lambda: next(ticks))
+        stuck = await stop(host, plan, signal="KILL", pace=Pace(sleep=hurried, clock=lambda: next(ticks)), report=tell)
         assert (stuck.complete, stuck.gpu_holders) == (False, (server.pid,))
         assert f"still lists the memory of PID {server.pid}" in stuck.sentence
 
@@ -134,7 +139,7 @@ async def test_a_server_under_a_script_ends_with_its_tree_only(tmp_path: Path) -
     with fake_server(tmp_path, "deaf", shell='"$@"; sleep 60') as server:
         script, launcher = server.pids[:2]
         plan = await survey(LocalHost("box"), server.seen(pid=launcher, start=start_time(launcher)))
-        await stop(LocalHost("box"), plan, signal="KILL", report=lambda _: None, sleep=hurried)
+        await stop(LocalHost("box"), plan, signal="KILL", pace=Pace(sleep=hurried), report=lambda _: None)
         await eventually(lambda: not alive(launcher))
         assert alive(script)
 
@@ -154,8 +159,8 @@ async def test_somebody_elses_server(tmp_path: Path) -> None:
         plan = await survey(host, server.seen())
         assert len(plan.members) == 3
         with pytest.raises(ChannelRefused, match=rf"\(PID {server.pid}\) on box belongs to root.*Nothing was done"):
-            await stop(host, plan, report=lambda _: None, sleep=hurried)
-        came = await stop(host, plan, signal="KILL", report=lambda _: None, sleep=hurried)
+            await stop(host, plan, pace=Pace(sleep=hurried), report=lambda _: None)
+        came = await stop(host, plan, signal="KILL", pace=Pace(sleep=hurried), report=lambda _: None)
         assert (came.complete, len(came.remains)) == (False, 3)
         assert "3 would not end: python" in came.sentence
         assert len(server.running()) == 4

@@ -13,12 +13,14 @@ import pytest
 from sshd import free_port
 
 from bringup.core.errors import ChannelRefused, UsageError
-from bringup.core.events import HttpAnswered, Server
-from bringup.core.state import Attempt, State
+from bringup.core.events import HttpAnswered, Process, Server, VersionSeen
+from bringup.core.reduce import reduce
+from bringup.core.state import Attempt, LogChannel, State
+from bringup.core.versions import reaches
 from bringup.hosts.base import ByteStream, Completed, Host
 from bringup.hosts.local import LocalHost
 from bringup.hosts.readiness import probe
-from bringup.hosts.readiness.questions import load_routes, next_question, parse_routes, reaches, route_for
+from bringup.hosts.readiness.questions import load_routes, next_question, parse_routes, route_for
 
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 ROUTES = load_routes()
@@ -221,3 +223,40 @@ def test_where_a_server_is_bound(argv: tuple[str, ...], address: str) -> None:
     found = next_question(state, "starting", 100.0, ROUTES)
     assert found is not None
     assert (found.port, found.path, found.address) == (8000, "/health", address)
+
+
+def test_another_process_on_the_port_is_not_asked() -> None:
+    own = Process(pid=7, ppid=1, start=1, title="python -m sglang.launch_server")
+    state = replace(STATE, sampled_at=90.0, processes=(own,))
+    assert next_question(state, "starting", 100.0, ROUTES) is not None
+    assert next_question(replace(state, port_pid=4711), "starting", 100.0, ROUTES) is None
+
+
+def test_a_draft_that_does_nothing_is_no_reason_to_ask_more_often() -> None:
+    state = replace(STATE, http=answered(99.0, 200), http_ok_at=99.0)
+    assert next_question(state, "degraded", 100.0, ROUTES) == next_question(state, "ready", 100.0, ROUTES)
+
+
+@pytest.mark.parametrize(
+    ("version", "kind", "path"),
+    [
+        ("0.4.9", "null", "/health_generate"),
+        ("0.4.9", "file", "/health"),
+        ("0.4.10", "null", "/health"),
+        (None, "null", "/health"),
+        ("0.5.20", "null", "/ready"),
+        ("0.5.20rc1", "file", "/health"),
+    ],
+)
+def test_the_path_by_version_and_whether_there_is_a_log(version: str | None, kind: str, path: str) -> None:
+    attempt = Attempt(engine="sglang", version=version, port=30000)
+    found = next_question(replace(STATE, attempt=attempt, log=LogChannel(kind=kind)), "starting", 100.0, ROUTES)
+    assert found is not None
+    assert found.path == path
+
+
+def test_the_installed_version_chooses_the_path() -> None:
+    state = reduce(replace(STATE, attempt=Attempt(engine="sglang", port=30000)), VersionSeen(at=1.0, version="0.5.21"))
+    found = next_question(state, "starting", 100.0, ROUTES)
+    assert found is not None
+    assert found.path == "/ready"

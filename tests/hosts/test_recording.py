@@ -25,15 +25,11 @@ def test_log_bytes_come_as_they_were():
 
 
 def test_the_start_is_the_server():
-    recording = parse_recording(rows(), command=lambda argv: {"port": int(argv[2]), "ep": 7})
+    recording = parse_recording(rows(), command=lambda engine, argv: {"model": engine, "port": int(argv[2]), "ep": 7})
     (t, found) = kinds(recording, ServerFound)[0]
-    assert (t, found.at, found.server.pid, found.server.port, found.server.started_at) == (
-        0.0,
-        1000.0,
-        10,
-        30000,
-        1000.0,
-    )
+    server = found.server
+    assert (t, found.at, server.pid, server.started_at) == (0.0, 1000.0, 10, 1000.0)
+    assert (server.engine, server.model, server.port) == ("sglang", "sglang", 30000)
 
 
 def test_processes_are_sampled_every_second_and_the_end_of_the_launcher_is_seen():
@@ -119,25 +115,35 @@ def test_not_available_is_none():
     assert (gpu.total, gpu.used, gpu.utilization, gpu.power) == (None, None, None, None)
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [
-        [],
-        ["not json"],
-        ['{"t": 1}'],
-        ['{"recording": 99}'],
-        [json.dumps(HEAD), "[1]"],
-        [json.dumps(HEAD), '{"t": NaN}'],
-    ],
-)
+def test_the_end_is_that_of_the_last_row_whatever_it_held():
+    recording = parse_recording(rows({"t": 1.5, "log": "a\n"}, {"t": 7.25, "event": {"ev": "end"}}))
+    assert (recording.end, recording.wall, recording.trouble) == (7.25, 1000.0, "")
+
+
+@pytest.mark.parametrize("lines", [[], ["not json"], ['{"t": 1}'], ['{"recording": 99}'], ["[" * 100_000]])
 def test_what_is_no_recording_is_refused_in_words(lines):
-    with pytest.raises(UsageError, match="recording"):
+    with pytest.raises(UsageError, match="not a recording of format 1"):
         parse_recording(lines)
 
 
-def test_a_broken_row_is_refused_in_words():
-    with pytest.raises(UsageError, match="row"):
-        parse_recording(rows({"t": 1.0, "proc": {"no": "pid"}}))
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("[1]", "line 4, is no row of a recording"),
+        ('{"t": NaN, "log": ""}', "an impossible one"),
+        ('{"t": 1e300, "log": ""}', "an impossible one"),
+        ('{"log": ""}', "no time"),
+        ('{"t": 2, "lo', "line 4, is no row of a recording"),
+        ('{"t": 2, "proc": {"no": "pid"}}', "line 4, is a row not of its format"),
+        ('{"t": 2, "log": "\\u20ac"}', "line 4, is a row not of its format"),
+        ('{"t": 2, "http": {"path": "/health", "status": "200", "took": NaN}}', "line 4, is a row not of its format"),
+    ],
+)
+def test_a_broken_row_ends_the_reading_in_words_and_what_came_before_counts(line, why):
+    recording = parse_recording([*rows({"t": 1.0, "log": "a\n"}), line, json.dumps({"t": 3.0, "log": "b\n"})])
+    assert kinds(recording, bytes) == [(1.0, b"a\n")]
+    assert why in recording.trouble
+    assert recording.trouble.endswith("What came before was read.")
 
 
 @pytest.mark.parametrize("packed", [True, False])
@@ -148,8 +154,34 @@ def test_files_are_read_packed_or_not(tmp_path, packed):
     assert kinds(load_recording(path), bytes) == [(1.0, b"a\n")]
 
 
-def test_a_cut_file_is_refused_in_words(tmp_path):
+@pytest.mark.parametrize("packed", [True, False])
+def test_a_file_that_is_cut_anywhere_is_read_up_to_there(tmp_path, packed):
+    text = "\n".join(rows(*({"t": float(n), "log": f"line {n}\n"} for n in range(1, 40)))) + "\n"
+    data = gzip.compress(text.encode()) if packed else text.encode()
+    path = tmp_path / "cut"
+    complete = 0
+    for size in range(0, len(data), 1 if packed else 29):
+        path.write_bytes(data[:size])
+        recording = perhaps(path)
+        if recording is None:
+            assert not complete
+            continue
+        read = kinds(recording, bytes)
+        assert read == [(float(n), b"line %d\n" % n) for n in range(1, len(read) + 1)]
+        assert recording.trouble or packed or len(read) == text[:size].count('"log"')
+        complete = max(complete, len(read))
+    assert complete >= 38
+
+
+def perhaps(path):
+    """The recording in a file; None where nothing can be read of it."""
+    try:
+        return load_recording(path)
+    except UsageError:
+        return None
+
+
+def test_a_cut_archive_says_that_it_is_one(tmp_path):
     path = tmp_path / "cut.jsonl.gz"
-    path.write_bytes(gzip.compress("\n".join(rows()).encode())[:-12])
-    with pytest.raises(UsageError, match="cannot be read"):
-        load_recording(path)
+    path.write_bytes(gzip.compress("\n".join(rows({"t": 1.0, "log": "a\n"})).encode())[:-12])
+    assert "damaged or incomplete" in load_recording(path).trouble

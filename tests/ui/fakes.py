@@ -8,6 +8,7 @@ from dataclasses import replace
 from bringup.core.assess import assess
 from bringup.core.errors import BringupError
 from bringup.core.events import Process, Server
+from bringup.core.policy import PastPhase, PastStart
 from bringup.core.state import State
 from bringup.core.verdict import Verdict
 from bringup.engines.patience import load_policy
@@ -30,6 +31,8 @@ class FakeConsole:
         self.bystanders: tuple[Process, ...] = ()
         self.restartable = ""
         self.verdicts = 0
+        self.judged: dict[str, object] = {}
+        """Fields of the verdict that a scene sets itself."""
 
     @property
     def state(self) -> State:
@@ -40,7 +43,7 @@ class FakeConsole:
 
     def verdict(self) -> Verdict:
         self.verdicts += 1
-        return assess(self._state, self.moment, self.policy)
+        return replace(assess(self._state, self.moment, self.policy), **self.judged)  # type: ignore[arg-type]
 
     def take_lines(self) -> list[bytes]:
         lines, self.lines = self.lines, []
@@ -89,7 +92,23 @@ class FakeConsole:
         """Let time pass."""
         self.moment += seconds
 
+    def judge(self, **fields: object) -> FakeConsole:
+        """Let the verdict say this, whatever the rules say."""
+        self.judged.update(fields)
+        return self
+
     def remember(self, history: Mapping[str, tuple[float, ...]]) -> FakeConsole:
         """Know earlier starts."""
-        self.policy = replace(self.policy, history=dict(history))
+        self.policy = replace(self.policy, history=dict(history), earlier=_in_a_row(history))
         return self
+
+
+def _in_a_row(history: Mapping[str, tuple[float, ...]]) -> tuple[PastStart, ...]:
+    """The earlier starts of a history, each phase after the other."""
+    starts = []
+    for number in range(max((len(took) for took in history.values()), default=0)):
+        phases: list[PastPhase] = []
+        for key, took in history.items():
+            phases.append(PastPhase(key, phases[-1].ended if phases else 0.0, took[min(number, len(took) - 1)]))
+        starts.append(PastStart(tuple(phases), phases[-1].ended))
+    return tuple(starts)

@@ -189,7 +189,8 @@ def sixteen() -> FakeConsole:
         line.wait(1.1).bar(step, 64)
     for rank in range(1, 16):
         if rank not in (6, 13):
-            read(line, rank, 12 if rank == 11 else 26 + rank % 5, 30)
+            done, opened = (12, 16) if rank == 11 else (26 + rank % 5, 30)
+            read(line, rank, done, opened)
     return play(gpus(line, [40_000] * 8), after=1)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from textual.pilot import Pilot
 from ui.fakes import FakeConsole
 from ui.scenes import SCENES
+from ui.situations import SITUATIONS
 
 from bringup.ui.app import BringupApp
 
@@ -24,7 +25,7 @@ def text_of(app: BringupApp) -> str:
 
 def make(scene: str | FakeConsole, **more: Any) -> tuple[BringupApp, FakeConsole]:
     """An app over a scripted console."""
-    console = SCENES[scene]() if isinstance(scene, str) else scene
+    console = {**SCENES, **SITUATIONS}[scene]() if isinstance(scene, str) else scene
     return BringupApp(console, title="root@gpu-a", **more), console
 
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from ui.scenes import HISTORY, SCENES
+from ui.situations import SITUATIONS
 
 from bringup.core.verdict import RankView
 from bringup.ui.division import Needs, divide
@@ -27,14 +28,17 @@ from bringup.ui.sizes import SMALLEST
 WIDTHS = (60, 80, 120, 200)
 
 
+ALL = {**SCENES, **SITUATIONS}
+
+
 def picture_of(scene: str) -> Picture:
-    console = SCENES[scene]()
+    console = ALL[scene]()
     if scene == "graphs":
         console.remember(HISTORY)
     return Picture(console.state, console.verdict(), "root@gpu-a")
 
 
-@pytest.mark.parametrize("scene", SCENES)
+@pytest.mark.parametrize("scene", ALL)
 @pytest.mark.parametrize("width", WIDTHS)
 def test_every_row_of_every_scene_fits(scene: str, width: int) -> None:
     picture = picture_of(scene)
@@ -80,6 +84,8 @@ def view(**more: object) -> RankView:
         (view(progress=1.0, source="log"), "▆" * 16),
         (view(progress=0.5, source="maps", opened=0.75), "▓" * 8 + "░" * 4 + "─" * 4),
         (view(progress=0.99, source="maps", opened=0.99), "▓" * 15 + "─"),
+        (view(progress=0.5, source="memory"), "■" * 8 + "─" * 8),
+        (view(progress=0.99, source="memory"), "■" * 15 + "─"),
         (view(progress=0.5, source="peers"), "╱" * 8 + "─" * 8),
         (view(progress=0.01, source="maps", opened=0.01), "▓" + "─" * 15),
     ],
@@ -131,7 +137,7 @@ def test_gpus_name_the_owners_of_memory() -> None:
     assert "no nvidia-smi on this host" in " ".join(
         plain(row) for row in paint_gpus(picture_of("no_gpus"), 80, 9, focused=False)
     )
-    assert "an orphan of an earlier server" in " ".join(
+    assert "held by an orphan, PID 4242 (sglang::scheduler_TP2)" in " ".join(
         plain(row) for row in paint_verdict(picture_of("strangers"), 80, 5)
     )
 
@@ -201,7 +207,7 @@ def test_measures() -> None:
     assert clock(0, 3600) == "01:00:00"
 
 
-@pytest.mark.parametrize("scene", SCENES)
+@pytest.mark.parametrize("scene", ALL)
 def test_no_hint_of_the_footer_is_cut(scene: str) -> None:
     picture = picture_of(scene)
     for width in range(60, 140):

@@ -20,12 +20,16 @@ PICTURES = [
     ("stalled", MIDDLE, "dark", ()),
     ("ready", MIDDLE, "dark", ()),
     ("kill", MIDDLE, "dark", ("K",)),
+    ("holders", MIDDLE, "dark", ()),
+    ("evidence", MIDDLE, "dark", ("v",)),
 ]
+SCENES_OF = {"kill": "weights", "evidence": "countdown"}
+"""Pictures whose name is not that of their scene."""
 
 
 @pytest.mark.parametrize(("name", "size", "theme", "keys"), PICTURES, ids=str)
 async def test_screenshot(name: str, size: tuple[int, int], theme: str, keys: tuple[str, ...]) -> None:
-    scene = "weights" if name == "kill" else name
+    scene = SCENES_OF.get(name, name)
     file = FOLDER / f"{name}-{size[0]}x{size[1]}{'' if theme == 'dark' else '-' + theme}.svg"
     async with opened(scene, size, theme=f"bringup-{theme}") as (app, console, pilot):
         if name == "graphs":

@@ -21,6 +21,26 @@ PICTURES = [
     ("lost", MIDDLE, "dark"),
     ("sixteen", NARROW, "dark"),
     ("strangers", WIDE, "dark"),
+    ("holders", NARROW, "dark"),
+    ("holders", MIDDLE, "light"),
+    ("holders", WIDE, "dark"),
+    ("early", NARROW, "light"),
+    ("countdown", NARROW, "dark"),
+    ("countdown", MIDDLE, "light"),
+    ("memory", MIDDLE, "dark"),
+    ("memory", NARROW, "ansi"),
+    ("trouble", MIDDLE, "dark"),
+    ("waits_for_one", NARROW, "dark"),
+    ("hang", MIDDLE, "light"),
+    ("to_come", MIDDLE, "dark"),
+]
+ACCOUNTS = [
+    ("countdown", NARROW, "dark"),
+    ("countdown", MIDDLE, "light"),
+    ("countdown", WIDE, "dark"),
+    ("hang", NARROW, "ansi"),
+    ("holders", MIDDLE, "dark"),
+    ("waits_for_one", MIDDLE, "dark"),
 ]
 
 
@@ -32,3 +52,11 @@ def test_picture(scene: str, size: tuple[int, int], theme: str, snap_compare: An
     if scene == "graphs":
         console.remember(HISTORY)
     assert snap_compare(app, terminal_size=size)
+
+
+@pytest.mark.parametrize(
+    ("scene", "size", "theme"), ACCOUNTS, ids=lambda value: str(value).replace(", ", "x").strip("()")
+)
+def test_account(scene: str, size: tuple[int, int], theme: str, snap_compare: Any) -> None:
+    app, _ = make(scene, theme=f"bringup-{theme}")
+    assert snap_compare(app, terminal_size=size, press=["v"])

@@ -25,8 +25,14 @@ def build() -> App:
     """Assemble the commands."""
     from cyclopts import App, Parameter
 
+    from bringup.cli.completion import make_completion
+    from bringup.cli.config import make_config
     from bringup.cli.demo import demo
     from bringup.cli.explain import explain
+    from bringup.cli.history import history
+    from bringup.cli.replay import replay
+    from bringup.cli.status import status
+    from bringup.cli.wait import wait
     from bringup.cli.watch import watch
 
     app = App(
@@ -35,9 +41,14 @@ def build() -> App:
         version=_version,
         result_action="return_value",
     )
-    app.command(watch, default_parameter=Parameter(negative="", show_default=False))
+    for command in (watch, status, wait):
+        app.command(command, default_parameter=Parameter(negative="", show_default=False))
     app.command(demo)
     app.command(explain)
+    app.command(replay)
+    app.command(history)
+    app.command(make_config())
+    app.command(make_completion(build))
     return app
 
 
@@ -67,9 +78,9 @@ def run(argv: list[str]) -> int:
 def _run(argv: list[str]) -> object:
     if len(argv) == 2 and argv[0] == "watch" and not argv[1].startswith("-"):
         # What is typed most often has nothing to parse, and the parser costs a sixth of the time to the first frame.
-        from bringup.cli.watch import watch
+        from bringup.cli.watching import open_console
 
-        return watch(argv[1])
+        return open_console(argv[1])
     from cyclopts.exceptions import CycloptsError
 
     from bringup.cli.mistakes import explained

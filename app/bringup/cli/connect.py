@@ -8,7 +8,6 @@ from bringup.core.errors import HostKeyUnknown, LoginRefused, Unreachable
 from bringup.hosts.ask import Ask, Question, Remembering
 from bringup.hosts.base import Host
 from bringup.hosts.local import LocalHost
-from bringup.hosts.openssh import OpensshHost
 from bringup.hosts.ssh import SshHost, SshOptions, trust
 
 YES = "yes"
@@ -45,6 +44,9 @@ async def _with_the_systems_ssh(name: str, options: SshOptions, refused: LoginRe
     """Try the way that `ssh NAME` takes; what we were told ourselves is what is said where that fails, too."""
     if options.host or not options.ssh_program:
         raise refused
+    # asyncssh's half of it is loaded by now; for this machine as a host it is never needed.
+    from bringup.hosts.openssh import OpensshHost
+
     words = ("-F", str(options.ssh_config)) if options.ssh_config else ()
     try:
         return await OpensshHost.login(name, program=options.ssh_program, options=words)

@@ -5,27 +5,37 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from bringup.cli.own_files import tell_broken
 from bringup.core.errors import BringupError, Unreachable, UsageError
 from bringup.ui.terminal import OWN_THEME, theme_for, why_not
+from bringup.ui.voice import MUTE, Voice
 
 if TYPE_CHECKING:
+    from bringup.cli.targets import Chosen
     from bringup.hosts.ssh.config import SshOptions
     from bringup.report.own_rules import Rules
     from bringup.session.console import Console
+    from bringup.session.knowledge import Knowledge
     from bringup.session.session import Session
     from bringup.session.target import Target
     from bringup.ui.app import BringupApp
     from bringup.ui.operator import Operator
 
+    Over = Callable[[Knowledge], Knowledge]
 
-def run_console(host: str, target: Target, *, theme: str = "", options: SshOptions | None = None) -> int:
+
+def run_console(chosen: Chosen, *, theme: str = "", voice: Voice = MUTE) -> int:
     """Run the console until the operator leaves it; returns the exit code. Raises UsageError without a terminal."""
     refuse_without_terminal()
     refuse_unknown_theme(theme)
-    app, opener = make_console(host, target, theme=theme, options=options)
+    config = chosen.config
+    theme = theme or (config.theme if config is not None and config.theme else "")
+    app, opener = make_console(chosen.host, chosen.target, theme=theme, over=chosen.over, voice=voice)
+    if config is not None and config.keys:
+        app.set_keymap(config.keys)
     app.run()
     return opener.end(app)
 
@@ -49,14 +59,24 @@ def refuse_unknown_theme(theme: str) -> None:
 
 
 def make_console(
-    host: str, target: Target, *, theme: str = "", options: SshOptions | None = None
+    host: str,
+    target: Target,
+    *,
+    theme: str = "",
+    options: SshOptions | None = None,
+    over: Over | None = None,
+    voice: Voice = MUTE,
 ) -> tuple[BringupApp, Opener]:
-    """Return the application and what opens its session."""
+    """Return the application and what opens its session; `over` lays the operator's thresholds over the loaded ones."""
     from bringup.ui.app import BringupApp
 
-    opener = Opener(host, target, options)
+    opener = Opener(host, target, options, over)
     app = BringupApp(
-        title=target.name, connect=opener.open, disconnect=opener.close, theme=theme_for(os.environ, theme)
+        title=target.name,
+        connect=opener.open,
+        disconnect=opener.close,
+        theme=theme_for(os.environ, theme),
+        voice=voice,
     )
     return app, opener
 
@@ -64,10 +84,11 @@ def make_console(
 class Opener:
     """Makes the session when the screen asks for it, and ends it when the screen is left."""
 
-    def __init__(self, host: str, target: Target, options: SshOptions | None) -> None:
+    def __init__(self, host: str, target: Target, options: SshOptions | None, over: Over | None = None) -> None:
         self._host = host
         self._target = target
         self._options = options
+        self._over = over
         self._session: Session | None = None
         self._watch: asyncio.Task[None] | None = None
         self._failure: BringupError | None = None
@@ -116,11 +137,16 @@ class Opener:
 
     def _prepare(self, operator: Operator) -> Session:
         from bringup.cli.connect import way_to
+        from bringup.cli.memory import memory_of
         from bringup.report.own_rules import load_rules
         from bringup.session.session import Session
 
         self._rules = load_rules()
-        return Session(way_to(self._host, operator, self._options), self._target, self._rules.knowledge)
+        knowledge = self._rules.knowledge
+        if self._over is not None:
+            knowledge = self._over(knowledge)
+        way, history = way_to(self._host, operator, self._options), memory_of(self._target, os.environ)
+        return Session(way, self._target, knowledge, history=history)
 
     async def close(self) -> None:
         """End the connection; the server is not touched."""

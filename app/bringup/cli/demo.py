@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from typing import TYPE_CHECKING
 
 from bringup.cli.console import refuse_unknown_theme, refuse_without_terminal
 from bringup.cli.output import emit
 from bringup.core.errors import UsageError
+from bringup.ui.voice import Voice, voice_for
 
 if TYPE_CHECKING:
     from bringup.demo.scenarios import Scenario
@@ -15,7 +17,15 @@ if TYPE_CHECKING:
 SLOWEST, FASTEST = 0.01, 1000.0
 
 
-def demo(scenario: str = "healthy", /, *, speed: float = 1.0, theme: str | None = None) -> int:
+def demo(
+    scenario: str = "healthy",
+    /,
+    *,
+    speed: float = 1.0,
+    theme: str | None = None,
+    bell: bool = True,
+    notify: bool = True,
+) -> int:
     """Watch a simulated 8-GPU host start a server: no GPU, no server and no configuration needed (Linux).
 
     Parameters
@@ -26,6 +36,10 @@ def demo(scenario: str = "healthy", /, *, speed: float = 1.0, theme: str | None 
         How many times faster than life; the healthy start takes about a minute at 1.
     theme
         Colours: dark, light, ansi (the terminal's own 16), or any theme of Textual; else what the terminal suggests.
+    bell
+        Ring the terminal's bell when the server becomes ready, fails, stalls or degrades.
+    notify
+        Show a notification then, where the terminal can (OSC 9).
     """
     from bringup.demo import scenarios
 
@@ -38,10 +52,10 @@ def demo(scenario: str = "healthy", /, *, speed: float = 1.0, theme: str | None 
     chosen = scenarios.load(scenario)
     refuse_without_terminal()
     refuse_unknown_theme(theme or "")
-    return asyncio.run(_run(chosen, speed, theme or ""))
+    return asyncio.run(_run(chosen, speed, theme or "", voice_for(os.environ, bell=bell, notify=notify)))
 
 
-async def _run(scenario: Scenario, speed: float, theme: str) -> int:
+async def _run(scenario: Scenario, speed: float, theme: str, voice: Voice) -> int:
     from bringup.cli.console import make_console
     from bringup.demo.home import make_root
 
@@ -52,7 +66,7 @@ async def _run(scenario: Scenario, speed: float, theme: str) -> int:
 
     async with DemoHost(scenario, speed=speed) as host:
         target = Target(name=f"demo {scenario.name}", within=host.within)
-        app, opener = make_console("demo", target, theme=theme, options=host.options)
+        app, opener = make_console("demo", target, theme=theme, options=host.options, voice=voice)
         try:
             await app.run_async()
         finally:

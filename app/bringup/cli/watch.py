@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from bringup.core.errors import UsageError
-
-THIS_MACHINE = "this machine"
+from bringup.cli.naming import Host
+from bringup.cli.watching import open_console
 
 
 def watch(
-    host: str | None = None,
+    host: Host = None,
     /,
     *,
     log: str | None = None,
@@ -16,13 +15,16 @@ def watch(
     pid: int | None = None,
     read_only: bool = False,
     theme: str | None = None,
+    bell: bool = True,
+    notify: bool = True,
 ) -> int:
     """Open the console on a host and follow the server that starts there.
 
     Parameters
     ----------
     host
-        Whatever `ssh HOST` takes: an alias, user@host, ssh://user@host:port. Nothing for this machine.
+        A target of the configuration, or whatever `ssh HOST` takes: an alias, user@host, ssh://user@host:port; ssh:NAME
+        is an alias even where a target has that name. Nothing for this machine.
     log
         Follow this log instead of the one the server was found to write.
     port
@@ -33,20 +35,9 @@ def watch(
         Take away the keys that stop or restart the server.
     theme
         Colours: dark, light, ansi (the terminal's own 16), or any theme of Textual; else what the terminal suggests.
+    bell
+        Ring the terminal's bell when the server becomes ready, fails, stalls or degrades.
+    notify
+        Show a notification then, where the terminal can (OSC 9).
     """
-    # Textual costs 200 ms: nothing but the console pays for it.
-    from bringup.cli.console import run_console
-    from bringup.hosts.naming import plain_target
-    from bringup.session.target import Target
-
-    if host is not None:
-        # Told before the screen opens. An empty name is most likely a variable that is not set, and not this machine.
-        plain_target(host)
-    if log == "":
-        raise UsageError("The name of the log is empty.", "Give --log the path of a file on the host.")
-    if port is not None and not 0 < port < 65536:
-        raise UsageError(f"There is no port {port}.", "Give --port a number from 1 to 65535.")
-    if pid is not None and pid < 1:
-        raise UsageError(f"There is no process {pid}.", "Give --pid the number of the server's launcher.")
-    target = Target(name=host or THIS_MACHINE, log=log, port=port, pid=pid, read_only=read_only)
-    return run_console(host or "", target, theme=theme or "")
+    return open_console(host, log=log, port=port, pid=pid, read_only=read_only, theme=theme, bell=bell, notify=notify)

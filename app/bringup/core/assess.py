@@ -8,12 +8,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from bringup.core.agreement import is_worker
 from bringup.core.causes import Outcome, outcome, suspect
-from bringup.core.eta import current_bar, estimate, slowed_down
+from bringup.core.channel_views import channel_views
+from bringup.core.checkpoints import checkpoint_warnings
+from bringup.core.countdowns import countdown
+from bringup.core.eta import Foretold, current_bar, estimate
 from bringup.core.evidence import evidence
-from bringup.core.liveness import Liveness, jit_seconds, liveness
+from bringup.core.hangs import shape_of
+from bringup.core.liveness import Liveness, jit_seconds, judged_at, liveness
+from bringup.core.notices import log_warnings, tight_memory
+from bringup.core.pace import slowed_down
 from bringup.core.phases import Position, done_ranks, position, time_of, timeline
 from bringup.core.policy import Policy
+from bringup.core.preflight import preflight
 from bringup.core.ranks import expected_ranks, has_draft
 from bringup.core.serving import Serving, serving
 from bringup.core.state import Attempt, State
@@ -33,15 +41,19 @@ def assess(state: State, now: float, policy: Policy) -> Verdict:
     where = position(state)
     live = liveness(state, where, now, policy)
     served = serving(state, now, policy)
+    if served.ready and where.phase not in (None, "serving"):
+        where = replace(where, phase="serving", role=None, step=None)
     end = outcome(state, policy)
-    ranks = mark(state.attempt, rank_views(state, where, now), where.step, now)
+    ranks = mark(state.attempt, rank_views(state, where, now, policy), where.step, now)
     name = _name(state, where, live, served, end, ranks, now)
     going = name in ("starting", "slow")
-    eta = estimate(state, where, now, policy) if going else None
+    foretold = estimate(state, where, now, policy) if going else Foretold()
     if name in ("failed", "stopped"):
         ranks = in_the_past(ranks)
-    judged = Judged(state, name, where, now, live, served, end, ranks, eta)
-    return _verdict(judged, policy)
+    judged = Judged(state, name, where, now, live, served, end, ranks, foretold.eta, foretold.why_not)
+    limit = countdown(state, where, now, policy) if going or name == "stalled" else None
+    shape = shape_of(state, where, live, end, name, judged_at(state, now, policy), policy)
+    return _verdict(replace(judged, countdown=limit, shape=shape), policy)
 
 
 def _name(
@@ -77,15 +89,19 @@ def _seen(state: State) -> bool:
 def _is_standby(state: State, where: Position, live: Liveness) -> bool:
     """A worker node is up when it says so, or when its ranks have allocated their caches and nothing is left open."""
     attempt = state.attempt
-    if attempt.node_rank == 0 or 0 in attempt.nodes or not all(step.complete for step in where.steps):
+    if not is_worker(state) or not all(step.complete for step in where.steps):
         return False
-    allocated = any(step.phase in ("kv-cache", "graphs") for step in where.steps)
-    return time_of(attempt, "node-up") is not None or (allocated and live.silent)
+    # A vLLM worker that captures nothing (--enforce-eager) prints nothing after its weights.
+    last = ("kv-cache", "graphs", "weights") if attempt.engine == "vllm" else ("kv-cache", "graphs")
+    allocated = any(step.phase in last for step in where.steps)
+    said_so = time_of(attempt, "node-up") is not None or state.http_ok_at is not None
+    return said_so or (allocated and live.silent)
 
 
 def _far_slower(state: State, where: Position, live: Liveness, now: float) -> bool:
     bar = current_bar(state, where)
-    if bar is not None and where.step is not None and not where.step.complete and slowed_down(bar) is not None:
+    is_open = bar is not None and bar.done < bar.total and where.step is not None and not where.step.complete
+    if bar is not None and is_open and slowed_down(bar) is not None:
         return True
     jit = jit_seconds(state, now)
     return jit is not None and jit > live.slow_after
@@ -133,14 +149,17 @@ def _verdict(judged: Judged, policy: Policy) -> Verdict:
         bar=(bar.done, bar.total) if bar is not None else None,
         phases=timeline(state, where, _last_moment(judged)),
         eta_s=(judged.eta.low, judged.eta.high) if judged.eta is not None else None,
-        eta_basis=judged.eta.basis if judged.eta is not None else "",
+        eta_basis=judged.eta.basis if judged.eta is not None else judged.no_eta,
         failed_ranks=_failed_ranks(judged),
         cause=_cause(judged, policy),
-        warnings=_warnings(judged),
+        warnings=_warnings(judged, policy),
         evidence=evidence(judged),
         accept_len=judged.serving.accept_len,
         since=attempt.began_at,
         ghosts=tuple((key, took[-1]) for key, took in policy.history.items() if took),
+        channels=channel_views(state, where, judged.now, policy),
+        countdown=judged.countdown,
+        hang=judged.shape.name,
     )
 
 
@@ -156,20 +175,23 @@ def _failed_ranks(judged: Judged) -> tuple[int, ...]:
     """The ranks of the cause; of a proven stall those that do not go on."""
     if judged.outcome is not None:
         return judged.outcome.failed_ranks
-    culprits = (*judged.live.stopped, *judged.live.stuck) if judged.name == "stalled" else ()
-    return tuple(sorted({rank.rank for rank in culprits}))
+    return judged.shape.ranks if judged.name == "stalled" and judged.shape.proven else ()
 
 
 def _cause(judged: Judged, policy: Policy) -> Cause | None:
     if judged.outcome is not None:
         return judged.outcome.cause
-    return suspect(judged.state.attempt, policy) if judged.name == "stalled" else None
+    return suspect(judged.state, policy) if judged.name == "stalled" else None
 
 
-def _warnings(judged: Judged) -> tuple[Advisory, ...]:
-    found = [*judged.state.attempt.warnings, *judged.serving.warnings]
+def _warnings(judged: Judged, policy: Policy) -> tuple[Advisory, ...]:
+    found = [*log_warnings(judged.state), *tight_memory(judged.state), *judged.serving.warnings]
+    found += preflight(judged.state, judged.name, judged.where.phase)
+    found += checkpoint_warnings(judged.state, judged.now, policy)
     found += [("channel-missing", f"{channel}: {why}") for channel, why in judged.state.closed]
-    return tuple(Advisory(kind, detail) for kind, detail in dict.fromkeys(found))
+    return tuple(
+        Advisory(kind, detail, policy.advice.get(f"warning:{kind}", "")) for kind, detail in dict.fromkeys(found)
+    )
 
 
 def _stale(state: State, now: float, policy: Policy) -> float | None:

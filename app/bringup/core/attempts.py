@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bringup.core.causes import root_line
-from bringup.core.events import Launch, Searching, Server, ServerFound, ServerGone
+from bringup.core.events import Launch, Searching, Server, ServerFound, ServerGone, VersionSeen
 from bringup.core.state import Attempt, PastAttempt, State
 
 _MOST_PAST = 20
@@ -41,11 +41,15 @@ def launch(state: State, event: Launch) -> State:
         dp_attention=event.dp_attention,
         nnodes=event.nnodes,
         node_rank=event.node_rank,
+        headless=event.headless,
         nodes=(event.node_rank,) if event.nnodes > 1 else (),
         port=event.port if event.port is not None else base.port,
         loader_threads=event.loader_threads,
+        load_format=event.load_format,
+        dist_timeout=event.dist_timeout,
+        watchdog_timeout=event.watchdog_timeout,
         servers=max(1, event.servers),
-        version=event.version or base.version,
+        version=event.version or base.version or state.installed,
         echoed=event.echo,
         began_at=base.began_at if base.began_at is not None else _began(state, event),
         launched=True,
@@ -79,7 +83,14 @@ def server_found(state: State, event: ServerFound) -> State:
         closed=state.closed if same else (),
         http=state.http if same else None,
         http_ok_at=None,
+        http_since=None,
         http_bad_since=None,
+        port_pid=state.port_pid if same else None,
+        port_title=state.port_title if same else "",
+        port_seen_at=state.port_seen_at if same else None,
+        port_since=state.port_since if same else None,
+        checkpoints=state.checkpoints if same else (),
+        installed=state.installed if same else None,
         attempt=replace(attempt, began_at=began if not same else attempt.began_at),
         earlier=state.earlier if base is old else _kept(state),
     )
@@ -94,13 +105,23 @@ def server_gone(state: State, event: ServerGone) -> State:
     return replace(state, gone_at=event.at, orphans=event.orphans)
 
 
+def version_seen(state: State, event: VersionSeen) -> State:
+    """Return the state with the version that is installed; what the server itself printed counts more."""
+    attempt = state.attempt
+    if attempt.version is None:
+        attempt = replace(attempt, version=event.version)
+    elif state.installed == event.version:
+        return state
+    return replace(state, installed=event.version, attempt=attempt)
+
+
 def searching(state: State, event: Searching) -> State:
     """Return the state while no server is there; what is known of the last one stays until another is found."""
     return state if state.seeks == event.seeks else replace(state, seeks=event.seeks)
 
 
 def _next(old: Attempt) -> Attempt:
-    return Attempt(number=old.number + 1 if old.launched else old.number)
+    return Attempt(number=old.number + 1 if old.launched else old.number, weighed=old.weighed)
 
 
 def _kept(state: State) -> tuple[PastAttempt, ...]:
@@ -171,6 +192,7 @@ def _fill(base: Attempt, server: Server) -> Attempt:
         dp=server.dp,
         nnodes=server.nnodes,
         node_rank=server.node_rank,
+        headless="--headless" in server.argv,
         port=server.port if server.port is not None else base.port,
         launched=True,
     )

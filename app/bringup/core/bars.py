@@ -1,7 +1,8 @@
 """Progress bars: whose they are and how they came to where they stand.
 
 A bar names no rank, no model and no time. It belongs to rank 0 of its world and to the phase that rank 0 has open;
-its number is what the loop has passed, not what is done (SGLang: files opened, not copied).
+its number is what the loop has passed, not what is done (SGLang: files opened, not copied). Where several worlds draw
+into one log, nobody can tell whose a bar is.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from dataclasses import replace
 
 from bringup.core.edges import has, open_edge
 from bringup.core.events import Bar, Phase, Role
-from bringup.core.ranks import draft_possible, find, put
+from bringup.core.ranks import draft_possible, expected_ranks, find, put, rank_of, world_size, worlds
 from bringup.core.state import Attempt, BarState, Edge, Rank
 
 STEPS = 64
@@ -29,27 +30,71 @@ def draw(attempt: Attempt, event: Bar) -> Attempt:
     """Return the attempt after a bar was drawn; unchanged where the bar says nothing that is not known."""
     if event.total <= 0 or not 0 <= event.done <= event.total:
         return attempt
-    attempt, edge = _owner(attempt, event)
-    old = next((bar for bar in attempt.bars if _is_of(bar, event.kind, edge)), None)
-    new = _start(event, edge, old) if old is None or _is_other(old, event) else _advance(old, event)
+    owner, leader = _drawer(attempt, event)
+    attempt, edge = _phase_of(attempt, event, leader)
+    old = next((bar for bar in attempt.bars if _is_of(bar, event.kind, edge, owner)), None)
+    if old is not None and owner is None:
+        new = _among_several(old, event)
+    elif old is None or _is_other(old, event):
+        new = _start(event, edge, owner, old)
+    else:
+        new = _advance(old, event)
     if new is old:
         return attempt
     others = tuple(bar for bar in attempt.bars if bar is not old)
     return replace(attempt, bars=(*others, new)[-_MOST_BARS:])
 
 
-def bar_of(attempt: Attempt, phase: Phase, role: Role, part: str | None = None) -> BarState | None:
-    """Return the newest bar of a phase of one model (of the shards or the captures, not of a compile inside)."""
-    for bar in reversed(attempt.bars):
-        if bar.phase == phase and bar.role == role and part in (None, bar.part) and bar.kind != "autotune":
-            return bar
-    return None
+def bar_of(
+    attempt: Attempt, phase: Phase, role: Role, part: str | None = None, owner: int | None = None
+) -> BarState | None:
+    """Return the newest bar of a phase of one model (of the shards or the captures, not of a compile inside).
+
+    Without an owner it is the first rank's. A bar of which nobody can tell whose it is, is never returned.
+    """
+    found = [
+        bar
+        for bar in reversed(attempt.bars)
+        if bar.phase == phase
+        and bar.role == role
+        and part in (None, bar.part)
+        and bar.kind != "autotune"
+        and bar.owner is not None
+        and owner in (None, bar.owner)
+    ]
+    return min(found, key=lambda bar: bar.owner or 0, default=None)
 
 
-def _owner(attempt: Attempt, event: Bar) -> tuple[Attempt, Edge]:
-    """The phase of rank 0 that the bar belongs to; a bar proves that rank 0 is in it, even without a begin line."""
+def _drawer(attempt: Attempt, event: Bar) -> tuple[int | None, int]:
+    """The rank that draws a bar, or None where several do; and a rank whose phase it tells.
+
+    A bar's own label decides (vLLM to 0.30). Else it is drawn by the first rank of a world; of the captures by the
+    first of each tensor-parallel group, so by every pipeline stage (SGLang, all versions); some loaders let every rank
+    draw one (fastsafetensors).
+    """
+    own = rank_of(attempt, event.labels) if event.labels else None
+    if own is not None:
+        return own, own
+    every = world_size(attempt) // worlds(attempt)
+    if event.everyone:
+        every = 1
+    elif event.kind == "graphs" and attempt.engine == "sglang":
+        every = attempt.tp
+    local = expected_ranks(attempt) if attempt.launched else None
+    first = local[0] if local else 0
+    if event.kind in ("compile", "autotune", "download"):
+        return first, first
+    drawing = [rank for rank in local or () if rank % max(1, every) == 0]
+    if len(drawing) > 1:
+        return None, drawing[0]
+    leader = drawing[0] if drawing else 0
+    return leader, leader
+
+
+def _phase_of(attempt: Attempt, event: Bar, leader: int) -> tuple[Attempt, Edge]:
+    """The phase that the bar belongs to; a bar proves that its rank is in it, even without a begin line."""
     phase = _PHASES[event.kind]
-    edges = (rank.edges if (rank := find(attempt, 0)) else ()) or attempt.main
+    edges = (rank.edges if (rank := find(attempt, leader)) else ()) or attempt.main
     edge = open_edge(edges, phase)
     if edge is not None:
         return attempt, edge
@@ -59,11 +104,11 @@ def _owner(attempt: Attempt, event: Bar) -> tuple[Attempt, Edge]:
     if ended and (phase == "graphs" or not draft_possible(attempt) or event.done == event.total):
         return attempt, ended[-1]
     role: Role = "draft" if ended else "target"
-    if has(edges, phase, role) or (rank is None and attempt.ranks and attempt.ranks[0].rank > 0):
+    if has(edges, phase, role) or (rank is None and attempt.ranks and attempt.ranks[0].rank > leader):
         return attempt, Edge(phase, role, began=event.at)
-    owner = rank or Rank(0)
+    known = rank or Rank(leader)
     edge = Edge(phase, role, began=event.at)
-    return replace(attempt, ranks=put(attempt.ranks, replace(owner, edges=(*owner.edges, edge)))), edge
+    return replace(attempt, ranks=put(attempt.ranks, replace(known, edges=(*known.edges, edge)))), edge
 
 
 def _role_now(edges: tuple[Edge, ...]) -> Role:
@@ -73,8 +118,9 @@ def _role_now(edges: tuple[Edge, ...]) -> Role:
     return edges[-1].role if edges else "target"
 
 
-def _is_of(bar: BarState, kind: str, edge: Edge) -> bool:
-    return (bar.kind, bar.phase, bar.role, bar.part) == (kind, edge.phase, edge.role, edge.part)
+def _is_of(bar: BarState, kind: str, edge: Edge, owner: int | None) -> bool:
+    known = (bar.kind, bar.phase, bar.role, bar.part, bar.owner)
+    return known == (kind, edge.phase, edge.role, edge.part, owner)
 
 
 def _is_other(old: BarState, event: Bar) -> bool:
@@ -84,7 +130,13 @@ def _is_other(old: BarState, event: Bar) -> bool:
     return event.total != old.total and not event.provisional and not old.provisional
 
 
-def _start(event: Bar, edge: Edge, old: BarState | None) -> BarState:
+def _among_several(old: BarState, event: Bar) -> BarState:
+    """One of several bars that cannot be told apart: somebody went on, and the furthest of them is that far."""
+    done, total = max(old.done, event.done), max(old.total, event.total)
+    return replace(old, done=done, total=total, drawn_at=event.at, moved_at=event.at)
+
+
+def _start(event: Bar, edge: Edge, owner: int | None, old: BarState | None) -> BarState:
     same_phase = old is not None and edge.began is not None and old.drawn_at >= edge.began
     return BarState(
         kind=event.kind,
@@ -98,6 +150,8 @@ def _start(event: Bar, edge: Edge, old: BarState | None) -> BarState:
         moved_at=event.at,
         steps=((event.at, event.done),) if _is_timed(event) else (),
         provisional=event.provisional,
+        owner=owner,
+        files=event.files,
         floor=max(old.floor, old.done / old.total) if old is not None and same_phase else 0.0,
     )
 

@@ -7,16 +7,19 @@ ranks that only lost their peer. Where nothing else is left, the culprit is the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from bringup.core.events import KernelLine
+from bringup.core.kernel import cause_kind, explaining_line, rank_of_line, stalling_line
 from bringup.core.policy import Policy
 from bringup.core.ranks import expected_ranks, name_of
-from bringup.core.state import Attempt, EndingLine, FaultLine, State
+from bringup.core.state import Attempt, EndingLine, FaultLine, Rank, State
 from bringup.core.verdict import Cause, StateName
 
 _ENDS = ("child-failed", "sigterm", "sigint", "draining", "shutdown")
 """Endings that say why; the first of them counts. The killing of the tree follows all of them."""
 _FAILURES = ("child-failed",)
+_SIGNALS = ("sigterm", "sigint")
 _SAID = {
     "sigterm": "SIGTERM received",
     "sigint": "SIGINT received",
@@ -26,6 +29,8 @@ _SAID = {
 _TOGETHER = 0.9
 """Seconds between two disappearances below which a sample cannot tell which came first."""
 
+_HEEDED = 2.0
+"""Seconds after the line of a signal for which a server that is asked for its health is not called stopped yet."""
 _TEARDOWN = 3.0
 """Seconds in which a launcher that ends follows its ranks: all of them gone at once is its own doing."""
 
@@ -37,6 +42,8 @@ class Outcome:
     state: StateName
     cause: Cause | None
     failed_ranks: tuple[int, ...] = ()
+    explained: bool = True
+    """A line says why; else the kernel log may know."""
 
 
 def root_line(attempt: Attempt) -> FaultLine | None:
@@ -60,20 +67,32 @@ def root_line(attempt: Attempt) -> FaultLine | None:
     return None
 
 
-def suspect(attempt: Attempt, policy: Policy) -> Cause | None:
-    """Return the line that may explain a stall, where there is one: an error, or one that a rule calls suspect."""
+def suspect(state: State, policy: Policy) -> Cause | None:
+    """Return the line that may explain a stall: an error, one that a rule calls suspect, or the kernel's of a GPU."""
+    attempt = state.attempt
     root = root_line(attempt)
     if root is not None:
         return _failed(attempt, root, policy).cause
     line = dict(attempt.facts).get("suspect")
-    return _cause("comm-init", line, None, None, policy) if line else None
+    if line:
+        return _cause("comm-init", line, None, None, policy)
+    told = stalling_line(state)
+    return _by_kernel(told, rank_of_line(state, told), policy) if told is not None else None
 
 
 def outcome(state: State, policy: Policy) -> Outcome | None:
-    """Return how the attempt ended, or None while it has not."""
+    """Return how the attempt ended, or None while it has not; where no line says why, the kernel log may."""
+    end = _end(state, policy)
+    if end is None or end.explained or (line := explaining_line(state)) is None:
+        return end
+    rank = rank_of_line(state, line)
+    return Outcome("failed", _by_kernel(line, rank, policy), (rank.rank,) if rank is not None else end.failed_ranks)
+
+
+def _end(state: State, policy: Policy) -> Outcome | None:
     attempt = state.attempt
     root = root_line(attempt)
-    stop = next((line for line in attempt.endings if line.how in _ENDS), None)
+    stop = next((line for line in attempt.endings if line.how in _ENDS and _is_heeded(state, line)), None)
     if root is not None and not root.secondary and not root.after_kill:
         return _failed(attempt, root, policy)
     if _stopped_by_operator(state, stop):
@@ -82,16 +101,35 @@ def outcome(state: State, policy: Policy) -> Outcome | None:
     if stop is not None and stop.how not in _FAILURES and not (lost and _first_gone(state) < stop.at - _TOGETHER):
         return _stopped(stop, policy)
     if lost and _is_over(state):
-        return Outcome("failed", _killed(state, lost, policy), lost)
+        return Outcome("failed", _killed(state, lost, policy), lost, explained=False)
     if root is not None and _is_over(state):
         return _failed(attempt, root, policy)
     if state.gone_at is not None:
-        return Outcome("stopped", _cause("killed", "the launcher ended without an error line", None, None, policy))
+        return _unexplained("stopped", "killed", "the launcher ended without an error line", policy)
     if _gave_up(attempt):
-        return Outcome(
-            "failed", _cause("unknown", "a child process failed without a line of its own", None, None, policy)
-        )
+        return _unexplained("failed", "unknown", "a child process failed without a line of its own", policy)
     return None
+
+
+def _unexplained(name: StateName, kind: str, text: str, policy: Policy) -> Outcome:
+    cause = replace(_cause(kind, text, None, None, policy), channel="processes")
+    return Outcome(name, cause, explained=False)
+
+
+def _by_kernel(line: KernelLine, rank: Rank | None, policy: Policy) -> Cause:
+    kind = cause_kind(line)
+    advice = policy.advice.get(f"{kind}:host") or _advice(kind, policy)
+    number = rank.rank if rank is not None else None
+    return Cause(kind, line.text, None, number, secondary=False, advice=advice, channel="kernel")
+
+
+def _is_heeded(state: State, line: EndingLine) -> bool:
+    """Whether a signal ends the server: not known while its line is a moment old and health has not failed since."""
+    answer, seen = state.http, state.sampled_at
+    if line.how not in _SIGNALS or state.gone_at is not None or answer is None or seen is None:
+        return True
+    failed = answer.at > line.at and answer.at != state.http_ok_at
+    return failed or seen - line.at > _HEEDED
 
 
 def lost_ranks(state: State) -> tuple[int, ...]:
@@ -183,7 +221,8 @@ def _failed(attempt: Attempt, root: FaultLine, policy: Policy) -> Outcome:
         secondary=root.secondary,
         advice=_advice(root.kind, policy, attempt, secondary=root.secondary),
     )
-    return Outcome("failed", cause, () if root.vetoes_ready else ranks)
+    explained = not root.secondary and root.kind != "killed"
+    return Outcome("failed", cause, () if root.vetoes_ready else ranks, explained)
 
 
 def _silent_rank(attempt: Attempt) -> tuple[int, ...]:
@@ -204,7 +243,8 @@ def _killed(state: State, lost: tuple[int, ...], policy: Policy) -> Cause:
     echo = next((line for line in state.attempt.faults if line.kind == "killed"), None)
     text = echo.text if echo is not None else f"the process of {names} ended without an error line of its own"
     line = echo.line if echo is not None else None
-    return _cause("killed", text, line, lost[0] if len(lost) == 1 else None, policy)
+    cause = _cause("killed", text, line, lost[0] if len(lost) == 1 else None, policy)
+    return cause if echo is not None else replace(cause, channel="processes")
 
 
 def _cause(kind: str, text: str, line: int | None, rank: int | None, policy: Policy) -> Cause:

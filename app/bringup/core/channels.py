@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bringup.core import lines
+from bringup.core import gpu_loads, lines, rank_memory
 from bringup.core.events import (
     ActionStep,
     ChannelClosed,
@@ -18,6 +18,7 @@ from bringup.core.events import (
     LinkChanged,
     LogMoved,
     LogOpened,
+    LogWritten,
     PortSeen,
 )
 from bringup.core.ranks import find, rank_of
@@ -25,8 +26,6 @@ from bringup.core.state import Action, Link, LogChannel, State
 
 HISTORY = 120
 """Samples of GPU memory kept for a sparkline."""
-NOISE_MIB = 32
-"""Change of a GPU's memory in use that counts as one."""
 _MOST_MOVES = 20
 _MOST_KERNEL_LINES = 40
 
@@ -48,6 +47,14 @@ def log_moved(state: State, event: LogMoved) -> State:
     moves = (*state.log.moves, (event.at, event.how))[-_MOST_MOVES:]
     size = 0 if event.how in ("rotated", "truncated", "replaced") else state.log.size
     return replace(state, log=replace(state.log, moves=moves, size=size))
+
+
+def log_written(state: State, event: LogWritten) -> State:
+    """Return the state with when the log last grew: the host's word for it counts more than the stamps of the lines.
+
+    They may be in another zone than the host's, of another clock, or missing.
+    """
+    return replace(state, log=replace(state.log, grew_at=event.at))
 
 
 def lines_read(state: State, event: LinesRead) -> State:
@@ -72,36 +79,30 @@ def lines_read(state: State, event: LinesRead) -> State:
 
 def gpus_seen(state: State, event: GpusSeen) -> State:
     """Return the state with a new answer of nvidia-smi; a rank's GPU is the one that its process holds memory on."""
-    before = {gpu.index: gpu.used for gpu in state.gpu.gpus}
-    moved = any(
-        gpu.used is not None and (old := before.get(gpu.index)) is not None and abs(gpu.used - old) >= NOISE_MIB
-        for gpu in event.gpus
-    )
+    loads = gpu_loads.look(state.gpu, event)
     past = dict(state.gpu.history)
     history = tuple(
         (gpu.index, (*past.get(gpu.index, ()), gpu.used)[-HISTORY:]) for gpu in event.gpus if gpu.used is not None
     )
     channel = replace(
         state.gpu,
+        loads=loads,
         gpus=event.gpus,
         apps=event.apps,
         seen_at=event.at,
         history=history,
-        moved_at=event.at if moved else state.gpu.moved_at,
+        moved_at=max((load.moved_at for load in loads if load.moved_at is not None), default=state.gpu.moved_at),
     )
-    held = {app.pid: app.gpu for app in event.apps}
-    ranks = tuple(
-        replace(rank, gpu=held[rank.pid]) if rank.pid in held and held[rank.pid] != rank.gpu else rank
-        for rank in state.attempt.ranks
-    )
-    same = all(a is b for a, b in zip(ranks, state.attempt.ranks, strict=True))
+    ranks = rank_memory.look(state, event)
+    same = ranks is state.attempt.ranks
     return replace(state, gpu=channel, attempt=state.attempt if same else replace(state.attempt, ranks=ranks))
 
 
 def http_answered(state: State, event: HttpAnswered) -> State:
     """Return the state after a readiness probe; failures count only after a success."""
     if event.status is not None and 200 <= event.status < 300:
-        return replace(state, http=event, http_ok_at=event.at, http_bad_since=None)
+        since = state.http_since if state.http_since is not None else event.at
+        return replace(state, http=event, http_ok_at=event.at, http_since=since, http_bad_since=None)
     bad = state.http_bad_since
     if bad is None and state.http_ok_at is not None:
         bad = event.at
@@ -109,8 +110,21 @@ def http_answered(state: State, event: HttpAnswered) -> State:
 
 
 def port_seen(state: State, event: PortSeen) -> State:
-    """Return the state with who listens on the server's port."""
-    return replace(state, port_pid=event.pid, port_title=event.title, port_seen_at=event.at)
+    """Return the state with who listens on the server's port, and since when that is known.
+
+    What HTTP answered while another process listened there says nothing of the one that does now.
+    """
+    same = (state.port_pid, state.port_number) == (event.pid, event.port)
+    if state.port_pid and event.pid and not same:
+        state = replace(state, http=None, http_ok_at=None, http_since=None, http_bad_since=None)
+    return replace(
+        state,
+        port_pid=event.pid,
+        port_title=event.title,
+        port_seen_at=event.at,
+        port_number=event.port,
+        port_since=state.port_since if same and state.port_since is not None else event.at,
+    )
 
 
 def checkpoint_seen(state: State, event: CheckpointSeen) -> State:
@@ -152,5 +166,6 @@ def action_step(state: State, event: ActionStep) -> State:
     """Return the state with the operator's stop or restart one step further."""
     old = state.action
     since = old.since if old is not None and old.action == event.action and not old.ended else event.at
-    new = Action(event.action, event.step, since, event.ended, event.failed)
+    until = None if event.left is None else event.at + event.left
+    new = Action(event.action, event.step, since, event.ended, event.failed, until)
     return state if new == old else replace(state, action=new)

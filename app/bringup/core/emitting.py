@@ -25,6 +25,8 @@ class Emitter:
         self.time = time
         self.line = 1
         self.origin = ""
+        self.pid: int | None = None
+        """The process that wrote the current line, where the line itself says so."""
         self.events: list[Event] = []
         self._counts: dict[str, int] = {}
         self.spent: set[str] = set()
@@ -45,13 +47,16 @@ class Emitter:
         if rule.names_rank:
             labels = rule.labels(match, labels)
         at, stamp = self.time.place()
-        event = rule.event(at=at, stamp=stamp, line=self.line, labels=labels, origin=self.origin, **values)
+        event = rule.event(
+            at=at, stamp=stamp, line=self.line, labels=labels, origin=self.origin, pid=self.pid, **values
+        )
         self.events.append(event)
 
     def place(self, labels: Labels) -> dict[str, Any]:
         """Return where and when the current line stands."""
         at, stamp = self.time.place()
-        return {"at": at, "line": self.line, "stamp": stamp, "labels": labels, "origin": self.origin}
+        here = {"line": self.line, "origin": self.origin, "pid": self.pid}
+        return {"at": at, "stamp": stamp, "labels": labels, **here}
 
     def decide(self, dialect: Dialect | None) -> None:
         """Settle which engine's log this is."""

@@ -5,39 +5,50 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bringup.core.causes import lost_ranks
-from bringup.core.eta import current_bar, slowed_down
+from bringup.core.eta import current_bar
+from bringup.core.hang_words import power_words
 from bringup.core.liveness import jit_seconds
-from bringup.core.phases import time_of
+from bringup.core.pace import slowed_down
 from bringup.core.ranks import find, name_of
 from bringup.core.summary import Judged
-from bringup.core.words import duration, names
+from bringup.core.words import count, duration, names
 
 MOST = 12
-_BARRIER_S = 480.0
-"""Seconds for which loaded ranks wait for the last one before they give up (SGLang 0.5.6 and later; 300 before)."""
-_FULL = 95
-"""Percent of utilisation that counts as full."""
-_LOW_POWER = 0.35
-"""Share of the power limit below which a busy GPU does not compute."""
+_CLOSES = {"process": "processes", "port": "processes", "http": "http", "log": "log"}
+"""Channel that is said to be closed where one of those that tell of serving cannot be had."""
 _MISSING = {
+    "checkpoints": "the files of the models",
     "log": "the log",
     "processes": "the processes",
     "maps": "the maps of the ranks",
     "gpus": "the GPUs",
     "http": "HTTP",
     "search": "the search for servers",
+    "kernel": "the kernel log",
 }
+
+_SIGNS = {
+    "log": "log line",
+    "maps": "shard mapped",
+    "faults": "page faults",
+    "read": "read",
+    "memory": "change of its GPU's memory",
+    "cpu": "use of CPU",
+}
+"""A rank's signs of work, behind "last"."""
 
 
 def evidence(judged: Judged) -> tuple[str, ...]:
     """Return the lines, most telling first."""
     lines = [
         *_end(judged),
+        *_kernel(judged),
         *_step(judged),
+        *_countdown(judged),
         *_bar(judged),
         *_ranks(judged),
         *_work(judged),
-        *_hanging_gpus(judged),
+        *_hang(judged),
         *_service(judged),
         *_closed(judged),
     ]
@@ -73,12 +84,6 @@ def _step(judged: Judged) -> Iterator[str]:
         yield f"log: {len(step.done & step.expected)} of {len(step.expected)} ranks ended {step.phase}; not {missing}"
     elif not late:
         yield f"log: all {len(step.expected)} ranks began {step.phase}, none has ended it"
-    ends = [edge.ended for _, edge in step.edges if edge.ended is not None]
-    waited = judged.now - min(ends) if ends else 0.0
-    if step.phase == "weights" and attempt.engine == "sglang" and waited >= 60 and judged.outcome is None:
-        left = _BARRIER_S - waited
-        when = f"in {duration(left)}" if left > 0 else "about now"
-        yield f"the first loaded rank has waited {duration(waited)}; the load barrier gives up after 480 s, {when}"
 
 
 def _bar(judged: Judged) -> Iterator[str]:
@@ -109,13 +114,48 @@ def _rate(judged: Judged, rank: int) -> str:
     return f", {rate / 1e9:.1f} GB/s from storage" if rate >= 1e9 else f", {rate / 1e6:.0f} MB/s from storage"
 
 
-def _hanging_gpus(judged: Judged) -> Iterator[str]:
-    """Full utilisation at low power is a kernel that waits for other ranks, not one that computes."""
-    gpus = [gpu for gpu in judged.state.gpu.gpus if gpu.power is not None and gpu.power_limit]
-    full = [gpu for gpu in gpus if (gpu.utilization or 0) >= _FULL]
-    waiting = [gpu for gpu in full if (gpu.power or 0) < _LOW_POWER * (gpu.power_limit or 1)]
-    if waiting and judged.name in ("stalled", "slow"):
-        yield f"gpus: {len(waiting)} at full utilisation but low power, as ranks that wait in a collective"
+def _hang(judged: Judged) -> Iterator[str]:
+    """The numbers behind the shape of a hang: what its ranks last did, and what the GPUs draw."""
+    shape = judged.shape
+    if shape.name in ("waits-for-one", "uninterruptible", "stopped"):
+        for view in [view for view in judged.ranks if view.rank in shape.ranks and view.signs][:2]:
+            signs = ", ".join(f"{_SIGNS[name]} {duration(age)} ago" for name, age in view.signs)
+            yield f"{name_of(judged.state.attempt, view.rank)}: last {signs}"
+    if shape.by == "gpus":
+        spins = (
+            shape.ranks
+            if shape.name == "spinning"
+            else tuple(view.rank for view in judged.ranks if view.rank not in shape.ranks)
+        )
+        yield (
+            f"gpus: {len(spins)} at full utilisation but low power{power_words(judged, spins)}, "
+            "as ranks that wait in a collective"
+        )
+    if shape.by == "cpu":
+        rates = [rank.cpu_rate for rank in judged.state.attempt.ranks if rank.cpu_rate is not None]
+        yield f"processes: {count(len(rates), 'rank')} use {sum(rates):.1f} cores and do nothing else"
+    if shape.wchan:
+        yield f"processes: wait channel {shape.wchan}"
+
+
+def _countdown(judged: Judged) -> Iterator[str]:
+    limit = judged.countdown
+    if limit is None:
+        return
+    whom = names([name_of(judged.state.attempt, rank) for rank in limit.waits_for])
+    waits = f" waits for {whom} and" if whom else ""
+    when = f"gives up in {duration(limit.left_s)}" if limit.left_s >= 1 else "gives up now"
+    note = f"; {limit.note}" if limit.note else ""
+    yield f"time limit: {limit.name}{waits} {when}, after {limit.limit_s:.0f} s in all{note}"
+
+
+def _kernel(judged: Judged) -> Iterator[str]:
+    """The kernel's own words, where they are not the cause already."""
+    said = judged.outcome.cause.line if judged.outcome is not None and judged.outcome.cause is not None else ""
+    yield from (f"kernel: {line.text[:200]}" for line in judged.state.kernel[-2:] if line.text != said)
+    cause = judged.outcome.cause if judged.outcome is not None else None
+    if cause is not None and cause.channel == "kernel":
+        yield f"kernel: {cause.line[:200]}"
 
 
 def _work(judged: Judged) -> Iterator[str]:
@@ -136,15 +176,18 @@ def _work(judged: Judged) -> Iterator[str]:
 
 def _service(judged: Judged) -> Iterator[str]:
     state = judged.state
-    ready = time_of(state.attempt, "ready")
-    if ready is not None and judged.outcome is None:
-        yield f"log: ready line {duration(judged.now - ready)} ago"
-    if state.http is not None and judged.where.phase in ("warmup", "serving"):
-        answer = f"HTTP {state.http.status}" if state.http.status is not None else state.http.error or "no answer"
-        yield f"http: {state.http.path} answers {answer}"
+    served = judged.serving
+    closed = {name for name, _ in state.closed}
+    for channel in served.channels:
+        if channel.answer != "unknown" or (channel.name == "http" and state.http is not None and "http" not in closed):
+            if served.since is not None or channel.name == "http":
+                yield f"{channel.name}: {channel.says}"
+        elif served.since is not None and state.server is not None and _CLOSES[channel.name] not in closed:
+            yield f"not known: {channel.name} ({channel.says})"
     if judged.serving.accept_len is not None:
         yield f"log: accept length {judged.serving.accept_len:.2f} in the last decode line"
-    yield from (f"port: {text}" for kind, text in judged.serving.warnings if kind == "port-conflict")
+    if served.since is None:
+        yield from (f"port: {text}" for kind, text in served.warnings if kind == "port-conflict")
 
 
 def _closed(judged: Judged) -> Iterator[str]:

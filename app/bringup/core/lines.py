@@ -19,6 +19,7 @@ from bringup.core.events import (
     Reached,
     Warned,
 )
+from bringup.core.rank_memory import weigh
 from bringup.core.ranks import MOST_RANKS, find, first_local_rank, put, rank_of
 from bringup.core.settling import catch_up, settle
 from bringup.core.state import Attempt, Edge, EndingLine, FaultLine, Rank
@@ -54,7 +55,7 @@ def listen(attempt: Attempt, number: int | None, labels: Labels, at: float, orig
     known = find(attempt, number)
     if known is None and len(attempt.ranks) >= MOST_RANKS:
         return attempt
-    own = () if "rank" in dict(labels) else labels
+    own = tuple(label for label in labels if label[0] != "rank")
     if known is not None and known.heard_at == at and (known.labels or not own):
         return attempt
     rank = known or Rank(number)
@@ -66,6 +67,8 @@ def listen(attempt: Attempt, number: int | None, labels: Labels, at: float, orig
 
 def phase_edge(attempt: Attempt, event: PhaseBegan | PhaseEnded) -> Attempt:
     """Return the attempt after a phase began or ended, on the rank that says so or in the main process."""
+    if isinstance(event, PhaseEnded) and event.gib is not None:
+        attempt = weigh(attempt, event)
     if event.everyone:
         return settle(_own_edge(attempt, event), event)
     return _own_edge(attempt, event)
@@ -113,6 +116,8 @@ def reached(attempt: Attempt, event: Reached) -> Attempt:
     """
     if event.everyone:
         attempt = settle(attempt, event)
+    if event.free is not None and (attempt.free_gb is None or event.free < attempt.free_gb):
+        attempt = replace(attempt, free_gb=event.free)
     if event.milestone == "ready" and attempt.up + 1 < attempt.servers:
         return replace(attempt, up=attempt.up + 1)
     if any(name == event.milestone for name, _ in attempt.reached) or len(attempt.reached) >= FEW:
@@ -131,10 +136,16 @@ def compiling(attempt: Attempt, event: Compiling) -> Attempt:
 
 
 def decoded(attempt: Attempt, event: Decoded) -> Attempt:
-    """Return the attempt with the accept length of a decode line under traffic."""
-    if event.accept_len is None or event.running == 0:
+    """Return the attempt with the accept length of a decode line under traffic; the warm-up is none."""
+    if event.accept_len is None or event.running == 0 or _warms_up(attempt):
         return attempt
     return replace(attempt, accept_lens=(*attempt.accept_lens, event.accept_len)[-ACCEPT_LINES:])
+
+
+def _warms_up(attempt: Attempt) -> bool:
+    """HTTP is up and the ready line has not come; a log that was found late shows neither."""
+    names = [name for name, _ in attempt.reached]
+    return "http-up" in names and "ready" not in names
 
 
 def fault(attempt: Attempt, event: Fault) -> Attempt:
@@ -177,8 +188,19 @@ def ending(attempt: Attempt, event: Ending) -> Attempt:
 
 def warned(attempt: Attempt, event: Warned) -> Attempt:
     """Return the attempt with a warning; the same one is kept once, and few of one kind."""
-    entry = (event.kind, event.detail)
-    alike = sum(1 for kind, _ in attempt.warnings if kind == event.kind)
+    if event.kind == "watchdog" and any(ending.how in KILL_NOISE for ending in attempt.endings):
+        return attempt  # A server that goes down has stacks dumped, too.
+    kind = "draft-mismatch" if event.kind == "unmatched-weights" and _loads_draft(attempt, event) else event.kind
+    entry = (kind, event.detail)
+    alike = sum(1 for known, _ in attempt.warnings if known == kind)
     if entry in attempt.warnings or alike >= FEW or len(attempt.warnings) >= 4 * FEW:
         return attempt
     return replace(attempt, warnings=(*attempt.warnings, entry))
+
+
+def _loads_draft(attempt: Attempt, event: Warned) -> bool:
+    """The rank that wrote the line is loading the weights of the draft."""
+    number = rank_of(attempt, event.labels)
+    rank = find(attempt, number) if number is not None else None
+    load = edges.open_edge(rank.edges, "weights") if rank is not None else None
+    return load is not None and load.role == "draft"

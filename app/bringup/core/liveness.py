@@ -9,22 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bringup.core.events import Phase
+from bringup.core.gpu_loads import is_spinning, memory_moved_at, worked_at
 from bringup.core.phases import Position, time_of
 from bringup.core.policy import Patience, Policy
 from bringup.core.ranks import rank_name
-from bringup.core.state import Rank, State
+from bringup.core.state import Mark, Rank, State
 from bringup.core.words import names
-
-FRESH = 5.0
-"""Seconds for which a sign of work is called current."""
-STOP_PROOF = 3.0
-"""Seconds in state T before it is called proof: a debugger stops a process for a moment too."""
-STUCK = 30.0
-"""Seconds in state D without any work after which a rank is stuck, if its peers went on meanwhile."""
-_PEERS_WENT_ON = 20.0
-"""Seconds by which a peer must have worked longer: then the storage works, and it is this rank that does not."""
-_CPU_IS_WORK: tuple[Phase, ...] = ("launch", "download", "compile")
-"""Phases in which nobody waits in a spinning collective, so CPU is work: imports and compiles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,35 +52,37 @@ class Liveness:
 
 def liveness(state: State, where: Position, now: float, policy: Policy) -> Liveness:
     """Return what evidence of work there is; without a fresh sample, time does not run on for the processes."""
-    until = _judged_at(state, now, policy)
-    signs = signs_of_work(state, where.phase)
+    until = judged_at(state, now, policy)
+    signs = signs_of_work(state, where.phase, policy)
     last, channel = max(((at, name) for name, at in signs), default=(None, ""))
-    compilers = compilers_at_work(state, until)
+    compilers = compilers_at_work(state, until, policy)
     if compilers:
         last, channel = until, "compilers"
     blind = state.sampled_at is None
-    busy = _recent(state.tree_cpu.moved_at, until)
     patience = patience_of(policy, "download" if _may_download(state, where) else where.phase)
+    busy = _recent(state.tree_cpu.moved_at, until, policy)
+    idle_use = busy and spins_explain_cpu(state, where, until, policy)
     return Liveness(
         quiet=None if last is None else max(0.0, until - last),
         channel=channel,
         busy=busy,
         compilers=compilers,
         blind=blind,
-        patience=_limit(state, patience, policy, blind=blind, busy=busy),
+        patience=_limit(state, patience, policy, blind=blind, busy=busy and not idle_use),
         slow_after=patience.slow,
-        stopped=_stopped(state, until),
-        stuck=_stuck(state, where, until),
+        stopped=_stopped(state, until, patience),
+        stuck=_stuck(state, where, until, policy),
     )
 
 
-def signs_of_work(state: State, phase: Phase | None) -> tuple[tuple[str, float], ...]:
+def signs_of_work(state: State, phase: Phase | None, policy: Policy) -> tuple[tuple[str, float], ...]:
     """Return, by channel, when it last showed work."""
     attempt = state.attempt
     signs: dict[str, float | None] = {
         "start": attempt.began_at,
         "bar": max((bar.moved_at for bar in attempt.bars), default=None),
         "memory": state.gpu.moved_at,
+        "gpus": worked_at(state, policy.signs),
         "processes": state.tree_work.moved_at,
         "maps": max(
             (s.moved_at for rank in attempt.ranks for s in rank.shards if s.moved_at is not None), default=None
@@ -100,15 +92,28 @@ def signs_of_work(state: State, phase: Phase | None) -> tuple[tuple[str, float],
         signs["log"] = attempt.last_line_at
     else:
         signs["log"] = max((at for at in (state.log.grew_at, attempt.last_line_at) if at is not None), default=None)
-    if phase in _CPU_IS_WORK:
+    if patience_of(policy, phase).cpu:
         signs["cpu"] = state.tree_cpu.moved_at
     return tuple((name, at) for name, at in signs.items() if at is not None)
 
 
-def rank_quiet(rank: Rank, phase: Phase | None, now: float) -> float | None:
-    """Return the seconds since a rank last showed work of its own, or None where it never did."""
+def rank_signs(state: State, rank: Rank) -> tuple[tuple[str, float], ...]:
+    """Return when each channel last showed something of one rank, the newest first; CPU always."""
+    marks: dict[str, float | None] = {
+        "log": rank.heard_at,
+        "maps": max((shards.moved_at for shards in rank.shards if shards.moved_at is not None), default=None),
+        "faults": rank.faults.moved_at,
+        "read": rank.read.moved_at,
+        "memory": memory_moved_at(state, rank),
+        "cpu": rank.cpu.moved_at,
+    }
+    return tuple(sorted(((name, at) for name, at in marks.items() if at is not None), key=lambda sign: -sign[1]))
+
+
+def rank_quiet(rank: Rank, now: float, *, cpu: bool) -> float | None:
+    """Return the seconds since a rank last showed work of its own, or None where it never did; `cpu`: CPU is work."""
     marks = [rank.heard_at, rank.faults.moved_at, rank.read.moved_at, *(shards.moved_at for shards in rank.shards)]
-    if phase in _CPU_IS_WORK:
+    if cpu:
         marks.append(rank.cpu.moved_at)
     seen = [at for at in marks if at is not None]
     return max(0.0, now - max(seen)) if seen else None
@@ -120,9 +125,29 @@ def patience_of(policy: Policy, phase: Phase | None) -> Patience:
     return policy.patience.get(phase, default) if phase is not None else default
 
 
-def compilers_at_work(state: State, now: float) -> int:
+def compilers(state: State, policy: Policy) -> Mark:
+    """Return how many compilers of the tree run, and when one of them last worked."""
+    found = [mark for comm, mark in state.children if comm in policy.compilers]
+    moved = max((mark.moved_at for mark in found if mark.moved_at is not None), default=None)
+    return Mark(sum(mark.value for mark in found), moved)
+
+
+def compilers_at_work(state: State, now: float, policy: Policy) -> int:
     """Return how many compilers of the tree run, when one of them showed work a moment ago."""
-    return int(state.compilers.value) if _recent(state.compilers.moved_at, now) else 0
+    known = compilers(state, policy)
+    return int(known.value) if _recent(known.moved_at, now, policy) else 0
+
+
+def spins_explain_cpu(state: State, where: Position, now: float, policy: Policy) -> bool:
+    """Say whether all CPU in use is that of ranks which can only be waiting.
+
+    A rank waits when it has ended the step that others have not, or when its GPU is full at idle power.
+    """
+    waits = where.step.done if where.step is not None and not where.step.complete else frozenset()
+    if any(_recent(mark.moved_at, now, policy) for _, mark in state.children):
+        return False
+    using = [rank for rank in state.attempt.ranks if rank.gone_at is None and _recent(rank.cpu.moved_at, now, policy)]
+    return all(rank.rank in waits or is_spinning(state, rank.gpu, policy.signs, now) for rank in using)
 
 
 def jit_seconds(state: State, now: float) -> float | None:
@@ -144,8 +169,8 @@ def _limit(state: State, patience: Patience, policy: Policy, *, blind: bool, bus
     return limit * policy.busy_factor if busy and not blind else limit
 
 
-def _judged_at(state: State, now: float, policy: Policy) -> float:
-    """Where samples came and then stopped, nothing is known of the time since the last one."""
+def judged_at(state: State, now: float, policy: Policy) -> float:
+    """Return until when time is counted: where samples came and then stopped, nothing is known since the last one."""
     if state.sampled_at is None or now - state.sampled_at <= policy.stale_after:
         return now
     newest = [at for at in (state.log.grew_at, state.gpu.seen_at) if at is not None]
@@ -160,11 +185,11 @@ def _may_download(state: State, where: Position) -> bool:
     return not any(bar.kind == "shards" for bar in state.attempt.bars)
 
 
-def _recent(at: float | None, now: float) -> bool:
-    return at is not None and now - at <= FRESH
+def _recent(at: float | None, now: float, policy: Policy) -> bool:
+    return at is not None and now - at <= policy.signs.fresh
 
 
-def _stuck(state: State, where: Position, now: float) -> tuple[Rank, ...]:
+def _stuck(state: State, where: Position, now: float, policy: Policy) -> tuple[Rank, ...]:
     """Ranks in a step that are in state D and flat on every counter, while a peer worked on or came to its end."""
     if where.step is None or where.step.complete or where.phase in ("warmup", "serving"):
         return ()
@@ -175,6 +200,7 @@ def _stuck(state: State, where: Position, now: float) -> tuple[Rank, ...]:
         marks = (ended, rank.cpu.moved_at, rank.faults.moved_at, rank.read.moved_at)
         last[rank.rank] = max((at for at in marks if at is not None), default=now)
     newest = max(last.values(), default=now)
+    after = patience_of(policy, where.phase).stuck
     return tuple(
         rank
         for rank in state.attempt.ranks
@@ -182,17 +208,17 @@ def _stuck(state: State, where: Position, now: float) -> tuple[Rank, ...]:
         and rank.process.state == "D"
         and rank.gone_at is None
         and rank.rank in where.step.begun & frozenset(where.step.missing)
-        and now - last[rank.rank] >= STUCK
-        and newest - last[rank.rank] >= _PEERS_WENT_ON
+        and now - last[rank.rank] >= after
+        and newest - last[rank.rank] >= policy.signs.peers_ahead
     )
 
 
-def _stopped(state: State, now: float) -> tuple[Rank, ...]:
+def _stopped(state: State, now: float, patience: Patience) -> tuple[Rank, ...]:
     return tuple(
         rank
         for rank in state.attempt.ranks
         if rank.process is not None
         and rank.gone_at is None
         and rank.process.state == "T"
-        and now - max(rank.cpu.moved_at or 0.0, rank.faults.moved_at or 0.0) >= STOP_PROOF
+        and now - max(rank.cpu.moved_at or 0.0, rank.faults.moved_at or 0.0) >= patience.stopped
     )

@@ -38,6 +38,35 @@ def labels_of_title(title: str) -> Labels | None:
     return labels
 
 
+def replica_of_title(title: str) -> int | None:
+    """Return the data-parallel replica that the title of an engine core names (`VLLM::EngineCore_DP1`), or None."""
+    found = _TITLE.search(title)
+    if found is None or found["who"] != "EngineCore":
+        return None
+    return next((int(number) for name, number in _GROUP.findall(found["groups"]) if name == "DP"), None)
+
+
+def has_replicas(attempt: Attempt) -> bool:
+    """Say whether ordinary data parallelism runs several worlds, each of which loads the whole model by itself."""
+    return attempt.dp > 1 and not attempt.dp_attention
+
+
+def worlds(attempt: Attempt) -> int:
+    """Return how many worlds (torch.distributed) the launch has; the first rank of each draws a bar of its own.
+
+    SGLang's plain DP runs one a replica. vLLM's replicas share one with expert parallelism, and up to 0.16 always;
+    later a dense model's do not, and then its workers' names lack the replica too.
+    """
+    if not has_replicas(attempt) or attempt.world == world_size(attempt):
+        return 1
+    return 1 if attempt.engine == "vllm" and attempt.world is None and not attempt.workers else attempt.dp
+
+
+def group_leader(attempt: Attempt, rank: int) -> int:
+    """Return the first rank of a rank's tensor-parallel group: those that meet in every collective."""
+    return rank - rank % max(1, attempt.tp)
+
+
 def world_size(attempt: Attempt) -> int:
     """Return how many ranks the whole launch has; with data-parallel attention the TP size already counts them all."""
     return max(1, attempt.tp * attempt.pp * (1 if attempt.dp_attention else attempt.dp))
@@ -128,11 +157,25 @@ def rank_name(rank: Rank) -> str:
 
 def name_of(attempt: Attempt, rank: int) -> str:
     """Return the name of a rank by its number, also of one that never printed anything."""
-    for known in attempt.ranks:
-        if known.rank == rank and known.labels:
-            return rank_name(known)
-    simple = attempt.pp == 1 and (attempt.dp == 1 or attempt.dp_attention) and world_size(attempt) > 1
-    return f"TP{rank}" if simple else f"rank {rank}"
+    known = find(attempt, rank)
+    if known is not None and any(name in ("dp", "pp", "tp") for name, _ in known.labels):
+        return rank_name(known)
+    return rank_name(Rank(rank, labels_of_rank(attempt, rank)))
+
+
+def labels_of_rank(attempt: Attempt, rank: int) -> Labels:
+    """Return the labels that the engine gives to a rank by the layout; none where it would print none.
+
+    Of data-parallel attention only the TP label is certain: which DP label goes with it depends on the version.
+    """
+    if not attempt.launched or world_size(attempt) == 1 or not 0 <= rank < world_size(attempt):
+        return ()
+    place = {
+        "tp": (rank % attempt.tp, attempt.tp),
+        "pp": (rank // attempt.tp % attempt.pp, attempt.pp),
+        "dp": (rank // (attempt.tp * attempt.pp), attempt.dp if has_replicas(attempt) else 1),
+    }
+    return tuple(sorted((name, number) for name, (number, size) in place.items() if size > 1))
 
 
 def find(attempt: Attempt, rank: int) -> Rank | None:

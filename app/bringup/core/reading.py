@@ -99,12 +99,14 @@ class Reader(Emitter):
         if first.key != inner.key:
             self._other = self._voice(first.key)
             self._other.labels = first.labels or self._other.labels
+        self.pid = int(inner.key) if inner.key.isdigit() else None
         if found is not None:
             self._recorded(rest, dialect, found, voice)
-            return
-        self.heard.add(voice.labels)
-        if rest.strip(b". \t"):
-            self._bare(rest, voice)
+        else:
+            self.heard.add(voice.labels)
+            if rest.strip(b". \t"):
+                self._bare(rest, voice)
+        self.pid = None
 
     def _recorded(self, text: bytes, dialect: Dialect, heading: Heading, voice: Voice) -> None:
         """Read a line of a record; a record of several lines can have its header before each of them."""

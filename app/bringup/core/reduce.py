@@ -30,6 +30,7 @@ from bringup.core.events import (
     LogEvent,
     LogMoved,
     LogOpened,
+    LogWritten,
     PhaseBegan,
     PhaseEnded,
     PortSeen,
@@ -38,31 +39,52 @@ from bringup.core.events import (
     Searching,
     ServerFound,
     ServerGone,
+    VersionSeen,
     Warned,
 )
+from bringup.core.ranks import has_replicas
+from bringup.core.reaches import remember
+from bringup.core.replicas import introduce, placed
+from bringup.core.shards import sort_again
 from bringup.core.state import Attempt, State
 
 
 def reduce(state: State, event: Event) -> State:
     """Return the state after an event; the same object where nothing changed."""
+    after = _apply(state, event)
+    return after if after is state else remember(after, event)
+
+
+def _apply(state: State, event: Event) -> State:
     match event:
         case Launch():
             return attempts.launch(state, event)
         case LogEvent():
             return _log_event(state, event)
-        case LinesRead() | LogOpened() | LogMoved():
+        case LinesRead() | LogOpened() | LogMoved() | LogWritten():
             return _log_channel(state, event)
         case ServerFound() | ServerGone() | Searching():
             return _server(state, event)
-        case ProcessesSeen():
-            return samples.processes_seen(state, event)
-        case GpusSeen():
-            return channels.gpus_seen(state, event)
+        case ProcessesSeen() | GpusSeen() | CheckpointSeen():
+            return _sample(state, event)
         case _:
             return _surroundings(state, event)
 
 
+def _sample(state: State, event: ProcessesSeen | GpusSeen | CheckpointSeen) -> State:
+    match event:
+        case ProcessesSeen():
+            return samples.processes_seen(state, event)
+        case GpusSeen():
+            return channels.gpus_seen(state, event)
+        case CheckpointSeen():
+            return sort_again(channels.checkpoint_seen(state, event))
+
+
 def _log_event(state: State, event: LogEvent) -> State:
+    if event.pid is not None and has_replicas(state.attempt):
+        state = replace(state, attempt=introduce(state, event))
+        event = placed(state.attempt, event)
     attempt = _line(lines.heard(state.attempt, event), event)
     if attempt.began_at is None and event.at > 0:
         attempt = replace(attempt, began_at=event.at)
@@ -93,7 +115,7 @@ def _line(attempt: Attempt, event: LogEvent) -> Attempt:
             return attempt
 
 
-def _log_channel(state: State, event: LinesRead | LogOpened | LogMoved) -> State:
+def _log_channel(state: State, event: LinesRead | LogOpened | LogMoved | LogWritten) -> State:
     match event:
         case LinesRead():
             return channels.lines_read(state, event)
@@ -101,6 +123,8 @@ def _log_channel(state: State, event: LinesRead | LogOpened | LogMoved) -> State
             return channels.log_opened(state, event)
         case LogMoved():
             return channels.log_moved(state, event)
+        case LogWritten():
+            return channels.log_written(state, event)
 
 
 def _server(state: State, event: ServerFound | ServerGone | Searching) -> State:
@@ -121,8 +145,8 @@ def _surroundings(state: State, event: Event) -> State:
             return channels.port_seen(state, event)
         case HostSeen():
             return channels.host_seen(state, event)
-        case CheckpointSeen():
-            return channels.checkpoint_seen(state, event)
+        case VersionSeen():
+            return attempts.version_seen(state, event)
         case KernelSaid():
             return channels.kernel_said(state, event)
         case ChannelClosed():

@@ -6,14 +6,10 @@ from dataclasses import replace
 
 from bringup.core import shards
 from bringup.core.events import Process, ProcessesSeen
-from bringup.core.ranks import MOST_RANKS, find, labels_of_title, put, rank_of
+from bringup.core.rank_memory import intake
+from bringup.core.ranks import MOST_RANKS, find, put
+from bringup.core.replicas import rank_processes, straightened
 from bringup.core.state import Attempt, Mark, Rank, State
-
-COMPILERS: tuple[str, ...] = (
-    *("nvcc", "cicc", "ptxas", "cudafe++", "fatbinary", "nvlink"),
-    *("gcc", "g++", "gcc-real", "cc1", "cc1plus", "clang", "clang++", "collect2", "as", "ld", "ninja"),
-)
-"""comm names of a kernel compile: nvcc and what it starts, the host compiler, ninja (FlashInfer, Triton)."""
 
 NOISE_READ = 65536
 """Bytes read between two samples that an idle process reaches too: a waiting scheduler reads 32 bytes at a time."""
@@ -21,6 +17,8 @@ NOISE_FAULTS = 64
 """Minor faults between two samples that an idle process reaches too."""
 NOISE_CPU = 0.05
 """Seconds of CPU between two samples that count as use of the CPU."""
+_MOST_NAMES = 64
+"""Different names of processes that are remembered."""
 
 
 def processes_seen(state: State, event: ProcessesSeen) -> State:
@@ -41,7 +39,7 @@ def processes_seen(state: State, event: ProcessesSeen) -> State:
         attempt=attempt,
         tree_cpu=cpu,
         tree_work=work,
-        compilers=_compilers(state, living, event.at),
+        children=_children(state, living, attempt, event.at),
     )
 
 
@@ -61,18 +59,14 @@ def worked(old: Process, new: Process) -> bool:
 
 
 def _ranks_seen(state: State, living: dict[int, Process], at: float) -> Attempt:
-    attempt = state.attempt
+    attempt = straightened(state.attempt, living)
     ranks = attempt.ranks
-    for process in living.values():
-        labels = labels_of_title(process.title)
-        number = None if labels is None else rank_of(attempt, labels)
-        if number is None or labels is None:
-            continue
+    for number, (labels, process) in rank_processes(attempt, living).items():
         known = find(attempt, number)
         if known is None and len(ranks) >= MOST_RANKS:
             continue
         rank = known or Rank(number, labels)
-        ranks = put(ranks, _update(state, replace(rank, labels=rank.labels or labels), process, at))
+        ranks = put(ranks, _update(state, replace(rank, labels=max(rank.labels, labels, key=len)), process, at))
     ranks = tuple(_gone(rank, living, at) for rank in ranks)
     same = len(ranks) == len(attempt.ranks) and all(a is b for a, b in zip(ranks, attempt.ranks, strict=True))
     return attempt if same else replace(attempt, ranks=ranks)
@@ -99,15 +93,15 @@ def _update(state: State, rank: Rank, process: Process, at: float) -> Rank:
             at,
             old is None or process.read_bytes > old.read_bytes or process.rchar - old.rchar >= NOISE_READ,
         ),
-        shards=rank.shards if files is None else shards.look(state.attempt, rank, files, at),
-        read_rate=_rate(old, process, state.sampled_at, at),
+        intake=intake(state, rank, process),
+        shards=rank.shards if files is None else shards.look(state, rank, files, at),
+        read_rate=_rate(process.read_bytes - old.read_bytes, state.sampled_at, at) if old is not None else None,
+        cpu_rate=_rate(process.cpu_s - old.cpu_s, state.sampled_at, at) if old is not None else None,
     )
 
 
-def _rate(old: Process | None, new: Process, before: float | None, at: float) -> float | None:
-    if old is None or before is None or at <= before:
-        return None
-    return max(0, new.read_bytes - old.read_bytes) / (at - before)
+def _rate(more: float, before: float | None, at: float) -> float | None:
+    return max(0.0, more) / (at - before) if before is not None and at > before else None
 
 
 def _gone(rank: Rank, living: dict[int, Process], at: float) -> Rank:
@@ -136,12 +130,25 @@ def _tree_marks(state: State, living: dict[int, Process], at: float) -> tuple[Ma
     return _moved(state.tree_cpu, cpu, at, used), _moved(state.tree_work, reads, at, work)
 
 
-def _compilers(state: State, living: dict[int, Process], at: float) -> Mark:
-    """A compiler that is new or has used the CPU is at work; a count of zero keeps the time of the last one."""
+def _children(state: State, living: dict[int, Process], attempt: Attempt, at: float) -> tuple[tuple[str, Mark], ...]:
+    """Count the processes that are no ranks by name; one that is new or has used the CPU is at work.
+
+    Which of the names are compilers is for the policy to say. A name keeps the time of its last work when all of its
+    processes have ended.
+    """
     before = {process.pid: process for process in state.processes}
-    running = [process for process in living.values() if process.comm in COMPILERS]
-    at_work = any(
-        (old := before.get(process.pid)) is None or not is_same(old, process) or process.cpu_s > old.cpu_s
-        for process in running
-    )
-    return _moved(state.compilers, len(running), at, at_work)
+    ranks = {rank.pid for rank in attempt.ranks}
+    count: dict[str, int] = {}
+    active: set[str] = set()
+    for pid, process in living.items():
+        if pid in ranks or not process.comm:
+            continue
+        old = before.get(pid)
+        count[process.comm] = count.get(process.comm, 0) + 1
+        if old is None or not is_same(old, process) or process.cpu_s - old.cpu_s >= NOISE_CPU:
+            active.add(process.comm)
+    known = dict(state.children)
+    for comm in (*known, *count):
+        known[comm] = _moved(known.get(comm, Mark()), float(count.get(comm, 0)), at, comm in active)
+    newest = sorted(known.items(), key=lambda item: (item[1].value, item[1].moved_at or 0.0), reverse=True)
+    return tuple(sorted(newest[:_MOST_NAMES]))

@@ -26,7 +26,7 @@ EMITTED: tuple[type[LogEvent], ...] = (
     Bar, Compiling, Decoded, Ending, Fact, Fault, Launch, PhaseBegan, PhaseEnded, Reached, Warned,
 )  # fmt: skip
 """Events that a rule may emit."""
-PLACE = frozenset({"at", "line", "stamp", "labels", "origin"})
+PLACE = frozenset({"at", "line", "stamp", "labels", "origin", "pid"})
 """Fields that say where and when: the decoder fills them, never a rule."""
 WHOLE_LINE: Mapping[type[LogEvent], str] = {Fault: "text", Warned: "detail", Ending: "text"}
 """Fields that hold the line itself where no group gives them."""

@@ -1,19 +1,27 @@
-"""Does it serve: the ready line and everything that must not contradict it; and when serving is not healthy."""
+"""Does it serve: all channels that can be had must agree, the others are named; and when serving is not healthy."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bringup.core.liveness import compilers_at_work, patience_of
+from bringup.core.agreement import Channel, agreement, fails, has_log, is_worker, owner, stranger
+from bringup.core.checkpoints import draft_fit
+from bringup.core.liveness import compilers, compilers_at_work, patience_of
 from bringup.core.phases import time_of
 from bringup.core.policy import Policy
 from bringup.core.ranks import name_of
 from bringup.core.state import State
+from bringup.core.versions import reaches
+from bringup.core.words import names
 
 _NOT_YET = 503
 _SETTLED = 5.0
 """Seconds after the ready line for which an answer may still be that of a moment before: a probe takes one or more."""
-_NO_LOG = ("null", "missing", "denied", "terminal")
+_QUIET_LOG = 60.0
+"""Seconds for which HTTP must have answered well before a log that shows nothing of a launch is done without."""
+_SHARED_UNTIL = "0.28"
+"""Version of vLLM from which on two servers cannot listen on one port any more (before: SO_REUSEPORT)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,43 +35,43 @@ class Serving:
     warnings: tuple[tuple[str, str], ...] = ()
     accept_len: float | None = None
     doubt: str = ""
-    """Why it is not called ready although the ready line came."""
+    """Why it is not called ready although it seems so."""
+    channels: tuple[Channel, ...] = ()
+    """What each channel says to it."""
 
 
 def serving(state: State, now: float, policy: Policy) -> Serving:
     """Return whether every channel that can be had agrees that this server serves."""
     accept, mismatch = acceptance(state, policy)
-    since = ready_since(state)
-    stranger = foreign_owner(state)
+    channels = agreement(state, now)
+    since = ready_since(state, now)
+    foreign = stranger(state)
+    conflicts = tuple(("port-conflict", text) for text in (foreign, _shared(state)) if text)
     if since is None:
-        return Serving(ready=False, warnings=stranger, accept_len=accept)
-    doubt = stranger[0][1] if stranger else _contradiction(state, since, now, policy)
+        return Serving(ready=False, warnings=conflicts, accept_len=accept, channels=channels)
+    doubt = foreign or _contradiction(state, since, now, policy)
     if doubt:
-        return Serving(ready=False, since=since, warnings=stranger, accept_len=accept, doubt=doubt)
-    troubles = [*_lost(state), *_unhealthy(state, now, policy), *mismatch]
-    warnings = tuple(("draft-mismatch", text) for text in mismatch)
-    return Serving(ready=True, since=since, troubles=tuple(troubles), warnings=warnings, accept_len=accept)
+        return Serving(ready=False, since=since, warnings=conflicts, accept_len=accept, doubt=doubt, channels=channels)
+    troubles = (*_lost(state), *_unhealthy(state, since, now, policy), *mismatch)
+    warnings = (*conflicts, *(("draft-mismatch", _with_names(text, state, policy)) for text in mismatch))
+    return Serving(ready=True, since=since, troubles=troubles, warnings=warnings, accept_len=accept, channels=channels)
 
 
-def ready_since(state: State) -> float | None:
-    """Return when the ready line came; without any log, when HTTP first answered well on a port of this tree."""
+def ready_since(state: State, now: float) -> float | None:
+    """Return when the ready line came; where there is no log for it, since when HTTP answers well.
+
+    Then its port must not be another's or nobody's; who holds it may be unknown.
+    """
     said = time_of(state.attempt, "ready")
     if state.attempt.engine == "router" and said is None:
         said = time_of(state.attempt, "http-up")
     if said is not None or any(line.vetoes_ready for line in state.attempt.faults):
         return said
-    without_log = state.log.kind in _NO_LOG or any(channel == "log" for channel, _ in state.closed)
-    if without_log and state.http_ok_at is not None and _owns_port(state) is True:
-        return state.http_ok_at
-    return None
-
-
-def foreign_owner(state: State) -> tuple[tuple[str, str], ...]:
-    """Return a warning where another process listens on the server's port."""
-    if _owns_port(state) is not False:
-        return ()
-    who = state.port_title or f"process {state.port_pid}"
-    return (("port-conflict", f"Port {state.attempt.port or '?'} belongs to another process: {who[:120]}"),)
+    since = state.http_since
+    if has_log(state) or is_worker(state) or since is None or owner(state) not in ("own", "unknown"):
+        return None
+    can_be_read = state.log.lines > 0
+    return None if can_be_read and now - since < _QUIET_LOG else since
 
 
 def acceptance(state: State, policy: Policy) -> tuple[float | None, tuple[str, ...]]:
@@ -80,44 +88,60 @@ def acceptance(state: State, policy: Policy) -> tuple[float | None, tuple[str, .
     return lens[-1], (text,)
 
 
+def _with_names(text: str, state: State, policy: Policy) -> str:
+    """Say why, where the weight names of the draft tell it."""
+    found = draft_fit(state, policy)
+    if found is None:
+        return f"{text}; check that its weight names are those that the engine's class takes, and its target"
+    if found.unknown or found.lacking:
+        what = f"{len(found.unknown)} of its {found.total} weight names" if found.unknown else names(found.lacking)
+        return f"{text}; {found.model_class} did not load {what}"
+    return f"{text}; its weight names fit {found.model_class}, so check that it was trained for this target"
+
+
+def _shared(state: State) -> str:
+    """Another server was told the same port, and this version lets both listen: requests are spread over them."""
+    version = state.attempt.version
+    if state.attempt.engine != "vllm" or version is None or reaches(version, _SHARED_UNTIL) or state.server is None:
+        return ""
+    port = state.attempt.port
+    rival = next((other for other in state.others if other.port == port and other.engine == "vllm"), None)
+    if rival is None or port is None:
+        return ""
+    return f"PID {rival.pid} is another vLLM server with port {port}: {version} lets both listen, requests go to either"
+
+
 def _contradiction(state: State, since: float, now: float, policy: Policy) -> str:
-    """A server that says 503 well after its own ready line is not ready yet; for how long that may be has a limit."""
+    """What a server that is ready does not do, well after its ready line; for how long that may be has a limit."""
+    if state.http_ok_at is not None or now - since > patience_of(policy, "serving").stalled:
+        return ""
     answer = state.http
-    if answer is None or answer.status != _NOT_YET or state.http_ok_at is not None or answer.at < since + _SETTLED:
-        return ""
-    if now - since > patience_of(policy, "serving").stalled:
-        return ""
-    return f"{answer.path} still answers HTTP {answer.status}"
+    if answer is not None and answer.status == _NOT_YET and answer.at >= since + _SETTLED:
+        return f"{answer.path} still answers HTTP {answer.status}"
+    if owner(state) == "free" and (state.port_seen_at or 0.0) >= since + _SETTLED:
+        return f"nobody listens on port {state.port_number or state.attempt.port}"
+    return ""
 
 
-def _owns_port(state: State) -> bool | None:
-    """Whether the listener on the port is of this server's tree; None where that cannot be told."""
-    if not state.port_pid or state.sampled_at is None:
-        return None
-    tree = {process.pid for process in state.processes}
-    if state.server is not None:
-        tree.add(state.server.pid)
-    return state.port_pid in tree
-
-
-def _lost(state: State) -> tuple[str, ...]:
+def _lost(state: State) -> Iterator[str]:
     gone = [rank.rank for rank in state.attempt.ranks if rank.gone_at is not None]
-    if not gone:
-        return ()
-    names = ", ".join(name_of(state.attempt, rank) for rank in gone[:4])
-    verb = "has" if len(gone) == 1 else "have"
-    return (f"the process of {names} {verb} ended while the launcher still runs",)
+    if gone:
+        verb = "has" if len(gone) == 1 else "have"
+        who = ", ".join(name_of(state.attempt, rank) for rank in gone[:4])
+        yield f"the process of {who} {verb} ended while the launcher still runs"
 
 
-def _unhealthy(state: State, now: float, policy: Policy) -> tuple[str, ...]:
+def _unhealthy(state: State, since: float, now: float, policy: Policy) -> Iterator[str]:
     """Health that keeps failing; not while kernels are compiled, for then the first request takes minutes."""
-    answer, since = state.http, state.http_bad_since
-    if since is None and answer is not None and answer.status == _NOT_YET and state.http_ok_at is None:
-        since = ready_since(state)
-    if since is None or answer is None or compilers_at_work(state, now):
-        return ()
-    compiled = state.compilers.moved_at or since
-    if now - max(since, compiled) <= patience_of(policy, "serving").stalled:
-        return ()
-    what = f"HTTP {answer.status}" if answer.status is not None else answer.error or "no answer"
-    return (f"{answer.path} has been failing for {now - since:.0f} s ({what}) while the process lives",)
+    limit = patience_of(policy, "serving").stalled
+    if owner(state) == "free" and now - max(since, state.port_since or since) > limit:
+        yield f"nobody listens on port {state.port_number or state.attempt.port} while the process lives"
+        return
+    answer, failing = state.http, state.http_bad_since
+    if failing is None and answer is not None and state.http_ok_at is None:
+        failing = since if fails(answer) else None
+    if failing is None or answer is None or compilers_at_work(state, now, policy):
+        return
+    if now - max(failing, compilers(state, policy).moved_at or failing) > limit:
+        what = f"HTTP {answer.status}" if answer.status is not None else answer.error or "no answer"
+        yield f"{answer.path} has been failing for {now - failing:.0f} s ({what}) while the process lives"

@@ -7,30 +7,45 @@ numbered and came up in order, the higher number proves it.
 
 from __future__ import annotations
 
-import re
+from collections.abc import Mapping
 from dataclasses import replace
 
 from bringup.core.bars import bar_of
 from bringup.core.events import Role
-from bringup.core.state import Attempt, Edge, Rank, Shards
+from bringup.core.shard_list import NUMBERED, split
+from bringup.core.state import Attempt, Rank, Shards, State
 
-_NUMBERED = re.compile(r"-(\d{1,6})-of-(\d{1,6})\.[A-Za-z0-9.]+$")
 _ORDER_PROVEN = 2
 _WIDEST_STEP = 17
 """Files that may be opened between two samples without making the order doubtful: 16 loader threads and one."""
 _MOST_FILES = 8192
 
 
-def look(attempt: Attempt, rank: Rank, files: tuple[str, ...], at: float) -> tuple[Shards, ...]:
+def look(state: State, rank: Rank, files: tuple[str, ...], at: float) -> tuple[Shards, ...]:
     """Return the rank's shards after its maps were read; unchanged where they show the same files."""
-    roles: dict[Role, set[str]] = {}
-    for file in files[:_MOST_FILES]:
-        roles.setdefault(_role_of(attempt, rank.edges, file), set()).add(file)
-    after = {known.role: _see(known, roles.pop(known.role, set()), at) for known in rank.shards}
+    if rank.process is not None and rank.process.shards == files and (rank.shards or not files):
+        return rank.shards
+    roles = split(state, rank, files[:_MOST_FILES])
+    after = {known.role: _see(known, roles.pop(known.role, {}), at) for known in rank.shards}
     for role, mapped in roles.items():
-        after[role] = _see(Shards(role, read=_passed(attempt, rank, role)), mapped, at)
+        after[role] = _see(Shards(role, read=_passed(state.attempt, rank, role)), mapped, at)
     same = len(after) == len(rank.shards) and all(after[known.role] is known for known in rank.shards)
     return rank.shards if same else tuple(after.values())
+
+
+def sort_again(state: State) -> State:
+    """Return the state with the files that were seen put to their models anew, after a list of files became known."""
+    if not any(rank.shards for rank in state.attempt.ranks):
+        return state
+    ranks = tuple(
+        replace(rank, shards=_sorted_again(state, rank)) if rank.shards else rank for rank in state.attempt.ranks
+    )
+    return replace(state, attempt=replace(state.attempt, ranks=ranks))
+
+
+def shards_of(rank: Rank, role: Role) -> Shards | None:
+    """Return what a rank's maps have shown of one model, or None where they have shown nothing of it."""
+    return next((known for known in rank.shards if known.role == role and known.seen), None)
 
 
 def opened(shards: Shards) -> int:
@@ -40,21 +55,20 @@ def opened(shards: Shards) -> int:
 
 def _passed(attempt: Attempt, rank: Rank, role: Role) -> int:
     """What the bar had shown of this load before the first look at the maps: from here on only they count."""
-    bar = bar_of(attempt, "weights", role) if rank.rank == 0 else None
-    return round(max(bar.floor * bar.total, bar.done)) if bar is not None else 0
+    bar = bar_of(attempt, "weights", role, owner=rank.rank)
+    return round(max(bar.floor * bar.total, bar.done)) if bar is not None and bar.files else 0
 
 
-def _see(old: Shards, mapped: set[str], at: float) -> Shards:
+def _see(old: Shards, mapped: Mapping[str, int], at: float) -> Shards:
     now = frozenset(mapped)
     if now == old.open:
         return old
     new = now - old.seen
-    numbers = sorted(int(found[1]) for file in new if (found := _NUMBERED.search(file)))
-    total = next((int(found[2]) for file in sorted(new) if (found := _NUMBERED.search(file))), old.total)
+    numbers = sorted(mapped[file] for file in new if mapped[file])
     seen = old.seen | now
     step = replace(
         old,
-        total=total,
+        total=_numbered_total(new, old.total),
         seen=seen if len(seen) <= _MOST_FILES else old.seen,
         open=now,
         moved_at=at,
@@ -62,6 +76,11 @@ def _see(old: Shards, mapped: set[str], at: float) -> Shards:
         rises=_rises(old, numbers),
     )
     return replace(step, read=max(old.read, opened(step) - len(now)))
+
+
+def _numbered_total(files: frozenset[str], known: int | None) -> int | None:
+    """How many files there are by the names themselves."""
+    return next((int(found[2]) for file in sorted(files) if (found := NUMBERED.search(file))), known)
 
 
 def _rises(old: Shards, numbers: list[int]) -> int:
@@ -76,21 +95,26 @@ def _rises(old: Shards, numbers: list[int]) -> int:
     return old.rises + 1 if numbers[-1] - old.top <= _WIDEST_STEP else old.rises
 
 
-def _role_of(attempt: Attempt, edges: tuple[Edge, ...], file: str) -> Role:
-    """The model that a file belongs to: by its folder, else by the load that the rank has open."""
-    if attempt.draft_model and attempt.draft_model != attempt.model:
-        draft, target = _fit(attempt.draft_model, file), _fit(attempt.model or "", file)
-        return "draft" if draft > target else "target"
-    loads = [edge for edge in edges if edge.phase == "weights" and edge.ended is None]
-    return loads[-1].role if loads else "target"
+def _sorted_again(state: State, rank: Rank) -> tuple[Shards, ...]:
+    before = {known.role: known for known in rank.shards}
+    seen = split(state, rank, tuple(sorted(frozenset().union(*(known.seen for known in rank.shards)))))
+    mapped = frozenset().union(*(known.open for known in rank.shards))
+    return tuple(_resorted(before.get(role, Shards(role)), files, mapped) for role, files in seen.items())
 
 
-def _fit(model: str, file: str) -> int:
-    """How much of the path a model explains: its folder, or its folder in the Hugging Face cache."""
-    folder = model.rstrip("/")
-    if not folder:
-        return 0
-    if file.startswith(folder + "/"):
-        return len(folder)
-    cached = "/models--" + folder.replace("/", "--") + "/"
-    return len(cached) if cached in file else 0
+def _resorted(old: Shards, files: Mapping[str, int], mapped: frozenset[str]) -> Shards:
+    """The same model with other files: what was counted of strangers is counted no more."""
+    seen = frozenset(files)
+    if seen == old.seen:
+        return replace(old, top=max(files.values(), default=0) or old.top)
+    now = seen & mapped
+    step = replace(
+        old,
+        total=_numbered_total(seen, None),
+        seen=seen,
+        open=now,
+        top=max(files.values(), default=0),
+        rises=0,
+        moved_at=old.moved_at,
+    )
+    return replace(step, read=min(old.read, opened(step) - len(now)) if old.seen else opened(step) - len(now))

@@ -10,96 +10,35 @@ from bringup.core.events import (
     GpuApp,
     HttpAnswered,
     KernelLine,
-    Labels,
     LogTarget,
     Phase,
     Process,
     Role,
     Server,
 )
+from bringup.core.rank import STILL, BarState, Edge, Growth, Mark, Rank, Reach, Shards, Weighed, Worker
 
-
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """One phase of one model on one rank: when it began and ended, as that rank's own log lines told."""
-
-    phase: Phase
-    role: Role
-    part: str = ""
-    began: float | None = None
-    ended: float | None = None
-    seconds: float | None = None
-    """The engine's own measurement."""
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """When a counter of a process last moved, and to what: the raw material of "quiet for 40 s"."""
-
-    value: float = 0.0
-    moved_at: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Shards:
-    """What a rank's maps have shown for one model: `seen` opened at some time, `open` mapped now, of `total`."""
-
-    role: Role
-    total: int | None = None
-    seen: frozenset[str] = frozenset()
-    open: frozenset[str] = frozenset()
-    moved_at: float | None = None
-    top: int = 0
-    """Highest shard number seen; 0 where the names carry none."""
-    rises: int = 0
-    """How often newly opened shards followed the earlier ones in number; -1 once they did not: the order is unknown."""
-    read: int = 0
-    """Most shards ever opened and closed again: what was read never becomes less."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Rank:
-    """One global rank: its own log edges, its process, its maps. No judgement in here."""
-
-    rank: int
-    labels: Labels = ()
-    node: str = ""
-    pid: int | None = None
-    gpu: int | None = None
-    edges: tuple[Edge, ...] = ()
-    heard_at: float | None = None
-    """Last log line of this rank."""
-    process: Process | None = None
-    gone_at: float | None = None
-    """When its process was first missing from a sample."""
-    cpu: Mark = Mark()
-    faults: Mark = Mark()
-    """Page faults, minor and major."""
-    read: Mark = Mark()
-    """read_bytes plus rchar."""
-    read_rate: float | None = None
-    """Bytes a second from storage (read_bytes) between the last two samples."""
-    shards: tuple[Shards, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class BarState:
-    """The newest bar and how it came there; `steps` are (time, done) of real advances, bounded."""
-
-    kind: str
-    phase: Phase
-    role: Role
-    done: int
-    total: int
-    title: str
-    drawn_at: float
-    moved_at: float
-    steps: tuple[tuple[float, int], ...] = ()
-    provisional: bool = False
-    part: str = ""
-    """Which capture it is, as in Edge."""
-    floor: float = 0.0
-    """Share that an earlier bar of the same phase had reached: some models draw two."""
+__all__ = [
+    "Action",
+    "Attempt",
+    "BarState",
+    "Edge",
+    "EndingLine",
+    "FaultLine",
+    "GpuChannel",
+    "GpuLoad",
+    "Growth",
+    "Link",
+    "LogChannel",
+    "Mark",
+    "PastAttempt",
+    "Rank",
+    "Reach",
+    "Shards",
+    "State",
+    "Weighed",
+    "Worker",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +86,14 @@ class Attempt:
     dp_attention: bool = False
     nnodes: int = 1
     node_rank: int = 0
+    headless: bool = False
+    """It has no HTTP server of its own."""
     port: int | None = None
     loader_threads: int | None = None
+    load_format: str = ""
+    """How the weights are read, where the arguments say so ("dummy", "fastsafetensors" …)."""
+    dist_timeout: float | None = None
+    watchdog_timeout: float | None = None
     began_at: float | None = None
     """First sign of this launch: the process's start, or the first line."""
     launched: bool = False
@@ -170,6 +115,8 @@ class Attempt:
     """Of the last decode lines, newest last."""
     warnings: tuple[tuple[str, str], ...] = ()
     """(kind, detail), without doubles."""
+    free_gb: float | None = None
+    """Least GPU memory that a rank said was left when it was up."""
     facts: tuple[tuple[str, str], ...] = ()
     last_line_at: float | None = None
     """Last log line that a rule knew."""
@@ -187,6 +134,12 @@ class Attempt:
     """Phases that are over on all ranks of a replica (None: of all), with role and part: late lines open none."""
     nodes: tuple[int, ...] = ()
     """Node ranks whose arguments this log has shown (a job's log can hold several nodes)."""
+    world: int | None = None
+    """Ranks of one world (torch.distributed), where the log told: with plain DP each replica can be one of its own."""
+    workers: tuple[Worker, ...] = ()
+    """Ranks whose lines do not say of which replica they are, in order of the log, bounded."""
+    weighed: tuple[Weighed, ...] = ()
+    """Newest last, bounded; those of earlier launches in the same log too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +176,19 @@ class LogChannel:
 
 
 @dataclass(frozen=True, slots=True)
+class GpuLoad:
+    """What one GPU did in the last minutes."""
+
+    index: int
+    moved_at: float | None = None
+    """When its memory in use last changed."""
+    used: int | None = None
+    """MiB in use then."""
+    samples: tuple[tuple[float, int | None, float | None], ...] = ()
+    """(time, percent of utilisation, share of the power limit), newest last, bounded."""
+
+
+@dataclass(frozen=True, slots=True)
 class GpuChannel:
     """The newest answer of nvidia-smi, and the memory of the last minutes per GPU for a sparkline."""
 
@@ -233,6 +199,8 @@ class GpuChannel:
     """(index, used MiB of the last samples, newest last), bounded."""
     moved_at: float | None = None
     """When the memory in use last changed on any GPU."""
+    loads: tuple[GpuLoad, ...] = ()
+    """What each GPU did in the last minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +212,8 @@ class Action:
     since: float
     ended: bool = False
     failed: bool = False
+    until: float | None = None
+    """When the next step is taken, where there is a limit (epoch seconds on the host's clock)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -265,22 +235,30 @@ class State:
     processes: tuple[Process, ...] = ()
     """The server's tree in the newest sample."""
     sampled_at: float | None = None
-    compilers: Mark = Mark()
-    """Compiler children (nvcc, ninja, cicc, ptxas, gcc) of the tree: how many, and when last seen working."""
-    tree_cpu: Mark = Mark()
+    children: tuple[tuple[str, Mark], ...] = ()
+    """By comm, the processes of the tree that are no ranks: how many run, and when one of them was new or used CPU."""
+    tree_cpu: Mark = STILL
     """CPU seconds of the whole tree: weak evidence, an idle scheduler spins at 100 %."""
-    tree_work: Mark = Mark()
+    tree_work: Mark = STILL
     """Page faults and reads of the whole tree, new processes: evidence of work."""
     log: LogChannel = LogChannel()
     logs: tuple[LogTarget, ...] = ()
     gpu: GpuChannel = GpuChannel()
     http: HttpAnswered | None = None
     http_ok_at: float | None = None
+    http_since: float | None = None
+    """When HTTP first answered well."""
     http_bad_since: float | None = None
     """Since when every readiness probe has failed, after one that succeeded."""
     port_pid: int | None = None
     port_title: str = ""
     port_seen_at: float | None = None
+    port_number: int | None = None
+    """The port that these three are about."""
+    port_since: float | None = None
+    """When its present owner was first seen there."""
+    installed: str | None = None
+    """Version of the engine's package on the host."""
     closed: tuple[tuple[str, str], ...] = ()
     """Channels that cannot be had, with the reason."""
     checkpoints: tuple[Checkpoint, ...] = ()

@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bringup.core.causes import Outcome
+from bringup.core.countdowns import is_urgent
 from bringup.core.eta import Eta, current_bar
+from bringup.core.hang_words import hang_words
+from bringup.core.hangs import NO_HANG, Shape
 from bringup.core.liveness import Liveness
-from bringup.core.liveness import rank_names as rank_names_of
 from bringup.core.phases import Position, Step, time_of
 from bringup.core.ranks import name_of
 from bringup.core.serving import Serving
 from bringup.core.state import State
-from bringup.core.verdict import Cause, RankView, StateName
+from bringup.core.verdict import Cause, Countdown, RankView, StateName
 from bringup.core.words import CAUSES, doing, duration, left, names, while_doing
 
 _LONGEST = 160
@@ -31,6 +33,10 @@ class Judged:
     outcome: Outcome | None
     ranks: tuple[RankView, ...]
     eta: Eta | None
+    no_eta: str = ""
+    """Why the time left cannot be told, where there is more to say than that."""
+    countdown: Countdown | None = None
+    shape: Shape = NO_HANG
 
 
 def summarise(judged: Judged) -> str:
@@ -42,13 +48,14 @@ def summarise(judged: Judged) -> str:
         case "failed" | "stopped":
             return _ended(judged)
         case "ready":
-            return f"Ready{_on_port(judged.state)}{_after(judged)}."
+            return f"Ready{_on_port(judged.state)}{_after(judged)}.{_asked_to_end(judged.state)}"
         case "degraded":
             return f"Serving{_on_port(judged.state)}, but {'; '.join(judged.serving.troubles)}."
         case "standby":
             return "This worker node is up and waits; the head node decides whether the service is ready."
         case "stalled":
-            return _stalled(judged)
+            place = while_doing(judged.where.phase, judged.where.role)
+            return f"Stalled {place}: {hang_words(judged)}{_running_out(judged)}"
         case "unknown":
             return "Nothing can be said: no channel of the host answers."
         case _:
@@ -69,6 +76,11 @@ def _after(judged: Judged) -> str:
     return f" after {duration(since - began)}" if began is not None and since is not None and since >= began else ""
 
 
+def _asked_to_end(state: State) -> str:
+    asked = any(line.how in ("sigterm", "sigint") for line in state.attempt.endings)
+    return " It was sent a signal to end a moment ago, and still answers." if asked else ""
+
+
 def _ended(judged: Judged) -> str:
     cause = judged.outcome.cause if judged.outcome else None
     place = while_doing(judged.where.phase, judged.where.role)
@@ -83,6 +95,8 @@ def _ended(judged: Judged) -> str:
     if cause.kind == "killed" and ranks and many:
         subject = "the process of {} was killed" if len(ranks) == 1 else "the processes of {} were killed"
         what, who = subject.format(rank_names(judged, ranks)), ""
+    if cause.channel == "kernel":
+        what, who = _by_kernel(judged, cause), ""
     if cause.kind == "unknown" and cause.line:
         what = cause.line[:_LONGEST]
     elsewhere = " The cause lies elsewhere." if cause.secondary else ""
@@ -91,28 +105,24 @@ def _ended(judged: Judged) -> str:
     return f"Failed: {f'{what}{who} {place}'.strip()}.{elsewhere}"
 
 
+def _by_kernel(judged: Judged, cause: Cause) -> str:
+    """What the kernel log says went wrong with which process."""
+    whose = f"the process of {rank_names(judged, (cause.rank,))}" if cause.rank is not None else "a process of it"
+    match cause.kind:
+        case "oom":
+            return f"the kernel killed {whose} because the machine ran out of memory"
+        case "gpu-fault":
+            return f"the GPU driver reported a fault (Xid) and {whose} ended"
+        case _:
+            return f"{whose} crashed"
+
+
 def _stopped(judged: Judged, cause: Cause | None, place: str) -> str:
     last = judged.state.attempt.endings[-1:]
     draining = last and judged.state.gone_at is None and last[0].remaining
     rest = f", {last[0].remaining} requests still run" if draining else ""
     why = f": {cause.line.split('. ')[0].rstrip('.')}" if cause is not None and cause.line else ""
     return f"Stopped {place}{why[:_LONGEST]}{rest}."
-
-
-def _stalled(judged: Judged) -> str:
-    live = judged.live
-    place = while_doing(judged.where.phase, judged.where.role)
-    if live.stopped:
-        verb = "is" if len(live.stopped) == 1 else "are"
-        return f"Stalled {place}: {rank_names_of(live.stopped)} {verb} stopped (state T) and will not go on by itself."
-    if live.stuck:
-        verb = "waits" if len(live.stuck) == 1 else "wait"
-        who = rank_names_of(live.stuck)
-        return f"Stalled {place}: {who} {verb} for storage (state D) and did nothing while peers went on."
-    step = judged.where.step
-    whom = f" {rank_names(judged, step.missing)} not done." if step and step.missing and step.done else ""
-    what = "the log has been silent" if live.blind else "nothing has moved on any channel"
-    return f"Stalled {place}: {what} for {duration(live.quiet or 0)}.{whom}"
 
 
 def _working(judged: Judged) -> str:
@@ -125,8 +135,30 @@ def _working(judged: Judged) -> str:
     if judged.where.phase == "warmup" and time_of(judged.state.attempt, "http-up") is None:
         text = "All ranks are up, the HTTP server starts next"
     counted = _counts(judged, step) if step is not None and judged.where.phase not in ("warmup", "serving") else ""
-    still = f", {left(judged.eta.low, judged.eta.high)} left" if judged.eta is not None else ""
-    return f"{text}{counted}{still}.{_why_slow(judged)}"
+    still = _still(judged.eta) if judged.eta is not None else ""
+    return f"{text}{counted}{still}.{_second(_why_slow(judged), judged)}"
+
+
+def _second(why: str, judged: Judged) -> str:
+    """The second sentence: why it is slow, and a time limit that runs out where that matters."""
+    limit = _running_out(judged)
+    if not why or not limit:
+        return f" {why}." if why else limit
+    return f" {why}; {limit.strip()[0].lower()}{limit.strip()[1:]}"
+
+
+def _running_out(judged: Judged) -> str:
+    limit = judged.countdown
+    if limit is None or not (is_urgent(limit) or judged.name in ("slow", "stalled")):
+        return ""
+    name = f"{limit.name[0].upper()}{limit.name[1:]}"
+    return f" {name} gives up {'in ' + duration(limit.left_s) if limit.left_s >= 1 else 'now'}."
+
+
+def _still(eta: Eta) -> str:
+    """How long still; without earlier starts only the current phase can be told, and no more is promised."""
+    time = left(eta.low, eta.high)
+    return f", {time} left in this phase" if eta.until else f", {time} until it is ready"
 
 
 def _counts(judged: Judged, step: Step) -> str:
@@ -170,15 +202,16 @@ def _place(view: RankView) -> tuple[float, float]:
 
 
 def _why_slow(judged: Judged) -> str:
+    """Why it is slow, without the full stop; empty where it is not."""
     if judged.name != "slow":
         return ""
     late = tuple(view.rank for view in judged.ranks if view.straggler)
     if late:
         verb = "is" if len(late) == 1 else "are"
-        return f" Slow: {rank_names(judged, late)} {verb} far behind the others."
+        return f"Slow: {rank_names(judged, late)} {verb} far behind the others"
     if judged.live.compilers or judged.state.attempt.compiling:
-        return " Slow: kernels are being compiled, which can take many minutes."
+        return "Slow: kernels are being compiled, which can take many minutes"
     if judged.live.silent:
         channel = "The log has" if judged.live.blind else "All channels have"
-        return f" {channel} been silent for {duration(judged.live.quiet or 0)}, which this phase can explain."
-    return " Slow: far below its own earlier rate."
+        return f"{channel} been silent for {duration(judged.live.quiet or 0)}, which this phase can explain"
+    return "Slow: far below its own earlier rate"

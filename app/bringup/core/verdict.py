@@ -39,6 +39,8 @@ class RankView:
     """"stopped", "zombie", "gone", "uninterruptible", "error": what is wrong with the rank's process, if anything."""
     note: str = ""
     """A few words beside the bar: "done in 57.9 s", "shard 41/64", "waits for TP5"."""
+    signs: tuple[tuple[str, float], ...] = ()
+    """(sign, seconds since it last showed work of this rank), the newest first: "log", "maps", "faults", "cpu" …"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,8 @@ class Cause:
     rank: int | None
     secondary: bool
     advice: str
+    channel: str = "log"
+    """Where the line stands: "log", "kernel", or "processes" where nobody printed one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,8 @@ class Advisory:
 
     kind: str
     detail: str
+    advice: str = ""
+    """What to do about it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +107,8 @@ class Countdown:
     limit_s: float
     waits_for: tuple[int, ...] = ()
     """Ranks that it waits for."""
+    note: str = ""
+    """What else changes the limit: "300 s before SGLang 0.5.6"."""
 
 
 Hang = Literal["", "waits-for-one", "spinning", "stopped", "uninterruptible", "zombie", "gone", "silent"]
@@ -142,4 +150,4 @@ class Verdict:
     """Every channel with its age, for whoever wants to look behind the sentence."""
     countdown: Countdown | None = None
     hang: Hang = ""
-    """The shape of a stall; empty where it is none."""
+    """The shape of a stall, or of an end without a word; empty where it is neither."""

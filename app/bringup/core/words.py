@@ -40,6 +40,21 @@ def names(items: Sequence[str], most: int = 4) -> str:
     return " and ".join([", ".join(items[:-1]), items[-1]]) if len(items) > 1 else "".join(items)
 
 
+def count(number: int, one: str, many: str = "") -> str:
+    """Return a number with its noun: "1 line", "1,234 lines"."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def without_state(sentence: str, state: str) -> str:
+    """Return a sentence as it stands beside the word of the state: without saying that word again."""
+    word = state.capitalize()
+    for lead in (f"{word}: ", f"{word} "):
+        rest = sentence.removeprefix(lead)
+        if rest and rest != sentence:
+            return rest[0].upper() + rest[1:]
+    return sentence
+
+
 def doing(phase: Phase | None, role: Role | None, part: str = "") -> str:
     """Return what a phase does, as the start of a sentence."""
     model = f"{role} " if role else ""

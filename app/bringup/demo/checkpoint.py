@@ -48,10 +48,10 @@ def make_target(folder: Path, architecture: str, shards: int) -> None:
     _configure(folder, architecture)
 
 
-def make_draft(folder: Path, architecture: str) -> None:
-    """Write a draft model of one file."""
+def make_draft(folder: Path, architecture: str, prefix: str = "") -> None:
+    """Write a draft model of one file; with a prefix before its weight names, the engine's class knows none of them."""
     folder.mkdir(parents=True)
-    _write(folder / "model.safetensors", EAGLE3)
+    _write(folder / "model.safetensors", {prefix + name: shape for name, shape in EAGLE3.items()})
     _configure(folder, architecture)
 
 

@@ -67,7 +67,8 @@ class Home:
         smi.chmod(0o755)
         self._install()
         checkpoint.make_target(self.target, plan.target_class, plan.shards)
-        checkpoint.make_draft(self.draft, plan.draft_class)
+        prefix = "draft_model." if plan.fault.kind == "dead-draft" else ""
+        checkpoint.make_draft(self.draft, plan.draft_class, prefix)
         lifeline = self.root / "lifeline"
         os.mkfifo(lifeline, 0o600)
         placed = dataclasses.replace(plan, state=str(self.state), lifeline=str(lifeline))

@@ -46,6 +46,8 @@ class FileLook:
     """The path now names another file, or none."""
     exists: bool
     """The path names a file."""
+    written: float | None = None
+    """When the open handle was last written to, in epoch seconds of the host's clock; None where that is not told."""
 
 
 class OpenFile(Protocol):

@@ -45,6 +45,8 @@ class Chunk:
     """They were there when the file was opened: only they themselves can tell when they were written."""
     at: float | None = None
     """When they came, in epoch seconds of the injected clock; None for backlog."""
+    written: float | None = None
+    """Where they end the backlog: when the file was last written to, by the host's clock, if the host tells."""
 
 
 Item = Chunk | LogMoved
@@ -86,6 +88,7 @@ class Follower:
         self._position = start if isinstance(start, Position) else Position()
         self._backlog = 0
         self._size = 0
+        self._written: float | None = None
         self._entered = False
         self._gone = False
         self._file: OpenFile | None = None
@@ -104,6 +107,11 @@ class Follower:
     def size(self) -> int:
         """Bytes of the file when it was last looked at."""
         return self._size
+
+    @property
+    def is_level(self) -> bool:
+        """All that was there at the last look has been handed out; so it is where the path names no file."""
+        return self._gone or (self._entered and self._position.offset >= self._size)
 
     async def items(self) -> AsyncGenerator[Item, None]:
         """Yield chunks and what became of the file, until closed (`aclosing`) or cancelled.
@@ -138,8 +146,10 @@ class Follower:
     def _hand_out(self, data: bytes, head: bytes) -> Chunk:
         offset = self._position.offset
         self._position = self._position.after(data, head)
-        backlog = offset < self._backlog
-        return Chunk(data, offset, backlog, None if backlog else self._clock())
+        if offset >= self._backlog:
+            return Chunk(data, offset, backlog=False, at=self._clock())
+        ends = self._position.offset >= self._backlog
+        return Chunk(data, offset, backlog=True, written=self._written if ends else None)
 
     async def _step(self) -> _Step:
         if self._file is None:
@@ -147,7 +157,7 @@ class Follower:
         position = self._position
         size = min(max(self._size - position.offset, self._max_read), LOOKAHEAD * self._max_read)
         look = await self._file.look(position.asked, size + len(position.before))
-        self._failures, self._size = 0, look.size
+        self._failures, self._size, self._written = 0, look.size, look.written
         if not position.continues_in(look):
             return self._anew(look)
         data = look.data[len(position.before) :]

@@ -59,7 +59,7 @@ class LocalFile:
         data = os.pread(self._handle, size, offset)
         head = os.pread(self._handle, HEAD, 0)
         same = there is not None and (there.st_dev, there.st_ino) == (here.st_dev, here.st_ino)
-        return FileLook(data, here.st_size, head, moved=not same, exists=there is not None)
+        return FileLook(data, here.st_size, head, not same, exists=there is not None, written=here.st_mtime)
 
 
 def _refused(path: str, exc: OSError) -> ChannelRefused:

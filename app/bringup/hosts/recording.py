@@ -1,33 +1,36 @@
 """A recording as a timed stream: log bytes as they arrived and events as a console could have seen them.
 
-The format is gzip'd or plain JSON lines: a header with `recording`, then rows with `t` (seconds since exec) and one of
+The format is JSON lines, plain or packed: a header with `recording`, then rows with `t` (seconds since exec) and one of
 `log`, `proc`, `gpu`, `http`, `event`. Signals, kills and exit codes are what a harness knew; they are passed over.
+A file that was cut short, or is damaged further down, is read up to there.
 """
 
 from __future__ import annotations
 
-import gzip
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from bringup.core.errors import UsageError
 from bringup.core.events import Event, Gpu, GpuApp, GpusSeen, HttpAnswered, Server, ServerFound
+from bringup.hosts.logfile import LogFile, open_log
 from bringup.hosts.recorded_tree import Tree
 
 FORMAT = 1
 READINESS = "/health"
 """The path whose answers are used: /v1/models answers 200 long before the server is ready."""
 _LARGEST = 256 << 20
-"""Bytes of a recording, unpacked, beyond which it is refused."""
+"""Bytes of a recording, unpacked, beyond which nothing more of it is read."""
+_LONGEST = 604_800.0
+"""Seconds (a week) beyond which no time in a recording can be: each of them has to be played."""
 _STATUS = re.compile(r"(\d{3})\b")
 
-CommandReader = Callable[[Sequence[str]], Mapping[str, Any]]
-"""Reads a launcher's arguments into the names of Server's fields."""
+CommandReader = Callable[[str, Sequence[str]], Mapping[str, Any]]
+"""Reads a launcher's arguments, with the flags of the engine of that name, into the names of Server's fields."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,61 +51,96 @@ class Recording:
     items: tuple[tuple[float, bytes | Event], ...]
     """(seconds since exec, log bytes or event), in order of time; events carry epoch seconds."""
     wall: float
-    """Epoch seconds of the exec."""
+    """Epoch seconds of the exec; 0 where the recording does not tell."""
+    end: float = 0.0
+    """Seconds since exec at which the last row happened, whatever it held."""
+    trouble: str = ""
+    """Why not all of it was read, as a sentence; empty where it was."""
 
 
 def load_recording(path: Path, command: CommandReader | None = None) -> Recording:
-    """Return the recording in a file; raises UsageError where it is none or cannot be read."""
-    try:
-        with path.open("rb") as file:
-            packed = file.read(2) == b"\x1f\x8b"
-            file.seek(0)
-            stream = gzip.GzipFile(fileobj=file) if packed else file
-            data = stream.read(_LARGEST + 1)
-    except (OSError, EOFError) as error:
-        raise UsageError(f"The recording {path} cannot be read: {error}.") from error
-    if len(data) > _LARGEST:
-        raise UsageError(f"The recording {path} is larger than {_LARGEST >> 20} MiB unpacked.")
-    return parse_recording(data.decode("utf-8", "replace").splitlines(), command, str(path))
+    """Return the recording in a file; raises UsageError where it is none or cannot be read at all."""
+    with open_log(path) as log:
+        return read_recording(log, command)
+
+
+def read_recording(log: LogFile, command: CommandReader | None = None) -> Recording:
+    """Return the recording in a stream, as far as it can be read; raises UsageError where it is none."""
+    found = _parse(_lines(log), log.name, command)
+    if not log.trouble:
+        return found
+    return replace(found, trouble=f"{log.trouble} What came before was read.")
 
 
 def parse_recording(lines: Iterable[str], command: CommandReader | None = None, source: str = "recording") -> Recording:
-    """Return the recording in JSON lines; raises UsageError with the line that is not as it should be."""
-    rows = [row for number, line in enumerate(lines, 1) if (row := _row(line, f"{source}, line {number}"))]
-    if not rows or rows[0].get("recording") != FORMAT:
-        raise UsageError(f"{source} is not a recording of format {FORMAT}.", "Record one with `bringup record`.")
-    head, rest = rows[0], rows[1:]
-    start: dict[str, Any] = next((row["event"] for row in rest if _kind(row) == "start"), {})
-    wall = float(start.get("wall", 0.0))
-    header = Header(*(str(head.get(name, "")) for name in ("engine", "version", "hardware", "what")))
-    found = _Reader(header, wall, command)
-    try:
-        for row in rest:
+    """Return the recording in JSON lines; raises UsageError where its first line is no header of one."""
+    return _parse(((line.encode(), True) for line in lines), source, command)
+
+
+def _lines(log: LogFile) -> Iterator[tuple[bytes, bool]]:
+    """Yield the lines of a stream, each with whether it came with its end."""
+    rest, size = b"", 0
+    for chunk in log.chunks():
+        size += len(chunk)
+        if size > _LARGEST:
+            log.trouble = f"{log.name} is larger than {_LARGEST >> 20} MiB unpacked."
+            return
+        *whole, rest = (rest + chunk).split(b"\n") if b"\n" in chunk else (rest + chunk,)
+        yield from ((line, True) for line in whole)
+    if rest.strip():
+        yield rest, False
+
+
+def _parse(lines: Iterable[tuple[bytes, bool]], source: str, command: CommandReader | None) -> Recording:
+    numbered = ((number, line, whole) for number, (line, whole) in enumerate(lines, 1) if line.strip())
+    header = _header(next(numbered, (0, b"", True))[1], source)
+    rows: list[tuple[int, dict[str, Any]]] = []
+    trouble = ""
+    for number, line, whole in numbered:
+        try:
+            rows.append((number, _row(line)))
+        except (ValueError, RecursionError) as error:
+            what = f"is no row of a recording ({error})" if whole else "is cut short"
+            trouble = f"{source}, line {number}, {what}. What came before was read."
+            break
+    found = _Reader(header, _wall(row for _, row in rows), command)
+    for number, row in rows:
+        try:
             found.take(row)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise UsageError(f"{source} has a row that is not of its format: {error!r}.") from error
-    return Recording(header, tuple(sorted(found.items, key=lambda item: item[0])), wall)
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            trouble = f"{source}, line {number}, is a row not of its format ({error!r}). What came before was read."
+            break
+    items = tuple(sorted(found.items, key=lambda item: item[0]))
+    end = max([found.end, *(t for t, _ in items[-1:])])
+    return Recording(header, items, found.wall, end, trouble)
 
 
-def _row(line: str, where: str) -> dict[str, Any] | None:
-    if not line.strip():
-        return None
+def _wall(rows: Iterable[Mapping[str, Any]]) -> float:
+    """Return the epoch seconds of the exec, which the start's own row tells; 0 where it does not."""
+    starts = (row["event"].get("wall") for row in rows if isinstance(row.get("event"), dict))
+    return next((float(wall) for wall in starts if isinstance(wall, int | float) and math.isfinite(wall)), 0.0)
+
+
+def _header(line: bytes, source: str) -> Header:
     try:
-        row = json.loads(line)
-    except ValueError as error:
-        raise UsageError(f"{where} is not JSON: {error}.") from error
-    if not isinstance(row, dict) or ("recording" not in row and not _is_time(row.get("t"))):
-        raise UsageError(f"{where} is not a row of a recording.")
+        head = json.loads(line)
+    except (ValueError, RecursionError):
+        head = None
+    if not isinstance(head, dict) or head.get("recording") != FORMAT:
+        raise UsageError(f"{source} is not a recording of format {FORMAT}.", "Give a file that holds a recorded start.")
+    return Header(*(str(head.get(name) or "") for name in ("engine", "version", "hardware", "what")))
+
+
+def _row(line: bytes) -> dict[str, Any]:
+    """Return a row; raises ValueError where it is none."""
+    row = json.loads(line)
+    if not isinstance(row, dict) or not _is_time(row.get("t")):
+        raise ValueError("it has no time, or an impossible one")
     return row
 
 
 def _is_time(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _kind(row: Mapping[str, Any]) -> str:
-    event = row.get("event")
-    return str(event.get("ev", "")) if isinstance(event, dict) else ""
+    return isinstance(value, int | float) and not isinstance(value, bool) and -_LONGEST < value < _LONGEST
 
 
 class _Reader:
@@ -110,8 +148,9 @@ class _Reader:
 
     def __init__(self, header: Header, wall: float, command: CommandReader | None) -> None:
         self.items: list[tuple[float, bytes | Event]] = []
+        self.wall = wall
+        self.end = 0.0
         self._engine = header.engine
-        self._wall = wall
         self._command = command
         self._tree = Tree()
         self._tick = 1.0
@@ -119,15 +158,16 @@ class _Reader:
     def take(self, row: Mapping[str, Any]) -> None:
         """Read one row."""
         t = float(row["t"])
+        self.end = max(self.end, t)
         while self._tree.root and self._tick <= t:
-            self.items += [(self._tick, event) for event in self._tree.sample(self._wall + self._tick)]
+            self.items += [(self._tick, event) for event in self._tree.sample(self.wall + self._tick)]
             self._tick += 1.0
         if "log" in row:
             self.items.append((t, row["log"].encode("latin-1")))
         elif "proc" in row:
             self._tree.see(row["proc"], t)
         elif "gpu" in row:
-            self.items.append((t, _gpus(row["gpu"], self._wall + t, self._tree)))
+            self.items.append((t, _gpus(row["gpu"], self.wall + t, self._tree)))
         elif "http" in row:
             self._http(row["http"], t)
         elif "event" in row:
@@ -137,16 +177,18 @@ class _Reader:
         """An answer counts when it came: a row with `took` carries the time at which was asked."""
         if row["path"] != READINESS:
             return
-        took = float(row.get("took", 0.0))
-        self.items.append((t + took, _answer(row, self._wall + t + took, took)))
+        took = row.get("took", 0.0)
+        if not _is_time(took):
+            raise ValueError(f"took {took!r}")
+        self.items.append((t + took, _answer(row, self.wall + t + took, took)))
 
     def _event(self, row: Mapping[str, Any], t: float) -> None:
         match row["ev"]:
             case "start":
                 self._tree.root = int(row["pid"])
                 self._tick = math.floor(t) + 1.0
-                server = _server(row, self._engine, self._wall + t, self._command)
-                self.items.append((t, ServerFound(at=self._wall + t, server=server)))
+                server = _server(row, self._engine, self.wall + t, self._command)
+                self.items.append((t, ServerFound(at=self.wall + t, server=server)))
             case "proc+":
                 self._tree.see({**row, "state": "R"}, t)
             case "proc-":
@@ -160,7 +202,7 @@ class _Reader:
 def _server(row: Mapping[str, Any], engine: str, at: float, command: CommandReader | None) -> Server:
     argv = tuple(str(word) for word in row.get("cmd", ()))
     known = {field.name for field in fields(Server)} - {"pid", "start", "engine", "argv", "started_at"}
-    read = {name: value for name, value in (command(argv) if command else {}).items() if name in known}
+    read = {name: value for name, value in (command(engine, argv) if command else {}).items() if name in known}
     return Server(pid=int(row["pid"]), start=0, engine=engine, argv=argv, started_at=at, **read)
 
 

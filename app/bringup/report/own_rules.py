@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
-from platformdirs import user_config_path
 
+from bringup.config.folder import config_folder
 from bringup.core.errors import UsageError
 from bringup.core.rules import Engine
 from bringup.core.wrappers import Wrappers
@@ -22,7 +22,6 @@ from bringup.engines.patience import load_policy
 from bringup.report.shapes import EngineShape, WrappersShape, read_shape
 from bringup.session.knowledge import Knowledge
 
-_FOLDER = "BRINGUP_CONFIG_DIR"
 _LINE = re.compile(r"at line (\d+)")
 _NAMED = re.compile(r"(rule|wrapper) '([^']*)'")
 _QUOTED = re.compile(r"'([^']+)'")
@@ -68,8 +67,7 @@ class Rules:
 
 def own_folder(environ: Mapping[str, str]) -> Path:
     """Return the folder of the user's own files: `engines` in the configuration folder."""
-    elsewhere = environ.get(_FOLDER, "")
-    return (Path(elsewhere).expanduser() if elsewhere else user_config_path("bringup")) / "engines"
+    return config_folder(environ) / "engines"
 
 
 def load_rules(folder: Path | None = None) -> Rules:

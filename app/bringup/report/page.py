@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bringup.core.verdict import Verdict
-from bringup.core.words import duration, left
+from bringup.core.words import duration, left, without_state
 from bringup.report.contract import moment
 from bringup.report.crew import crew
 from bringup.report.explanation import Explanation, Reading, understood
@@ -35,21 +35,22 @@ def page(explanation: Explanation, width: int) -> RenderableType:
     """Return the page for a terminal or a pipe of `width` columns."""
     room = width - GUTTER
     sections: list[list[Row]] = [
-        [(_state(explanation.verdict), _sentence(explanation, room))],
+        [(headline(explanation.verdict), sentence(explanation.verdict, room))],
         [("log", _log(explanation, room))],
         [*cause_rows(explanation, room)],
         [*_unknown(explanation.verdict)],
-        [*_rows("phases", timeline(explanation, room))],
-        [*_rows("ranks", crew(explanation.verdict, explanation.state.attempt))],
-        [*_warnings(explanation.verdict)],
+        [*labelled("phases", timeline(explanation, room))],
+        [*labelled("ranks", crew(explanation.verdict, explanation.state.attempt))],
+        [*warning_rows(explanation.verdict)],
         [*_evidence(explanation)],
         [*earlier_rows(explanation.state)],
     ]
-    shown = [_section(rows) for rows in sections if rows]
+    shown = [section(rows) for rows in sections if rows]
     return Group(*[part for section in shown for part in (section, Text())][:-1])
 
 
-def _section(rows: list[Row]) -> RenderableType:
+def section(rows: list[Row]) -> RenderableType:
+    """Return rows with their labels in the gutter."""
     grid = Table.grid(expand=True)
     grid.add_column(width=GUTTER, no_wrap=True)
     grid.add_column(ratio=1, overflow="fold")
@@ -58,24 +59,24 @@ def _section(rows: list[Row]) -> RenderableType:
     return grid
 
 
-def _rows(label: str, contents: list[Text]) -> Iterator[Row]:
-    """Put a label before the first of several rows."""
+def labelled(label: str, contents: list[Text]) -> Iterator[Row]:
+    """Yield several rows, with a label before the first of them."""
     for index, content in enumerate(contents):
         yield ("" if index else label), content
 
 
-def _state(verdict: Verdict) -> Text:
+def headline(verdict: Verdict) -> Text:
+    """Return the state in a word, with its sign."""
     sign, style = SIGNS[verdict.state]
     return Text(f"{sign} {verdict.state.upper()}", style)
 
 
-def _sentence(explanation: Explanation, room: int) -> RenderableType:
-    """The verdict in one sentence, and below it what is known of the server."""
-    verdict = explanation.verdict
-    lines = [Text(harmless(verdict.summary), "bold")]
+def sentence(verdict: Verdict, room: int) -> RenderableType:
+    """Return the verdict in one sentence, and below it what is known of the server."""
+    lines = [Text(harmless(without_state(verdict.summary, verdict.state)), "bold")]
     if verdict.eta_s is not None:
         basis = verdict.eta_basis
-        told = basis if basis.startswith(("from", "by")) else f"from {basis}"
+        told = basis if basis.startswith(("from", "by", "last")) else f"from {basis}"
         lines.append(Text(f"Time left: {left(*verdict.eta_s)}{f', {harmless(told)}' if basis else ''}."))
     return Group(*lines, *(Text(line, "dim") for line in flow(_identity(verdict), room)))
 
@@ -101,7 +102,7 @@ def _log(explanation: Explanation, room: int) -> RenderableType:
     """What was read, and how much of it was understood."""
     reading = explanation.reading
     lines = f"{reading.lines:,} line{'' if reading.lines == 1 else 's'}"
-    rows = [Text(line) for line in flow((harmless(reading.name), lines, _size(reading.size)), room)]
+    rows = [Text(line) for line in flow((harmless(reading.name), lines, size(reading.size)), room)]
     if reading.began is not None and reading.ended is not None:
         rows.append(Text(span(reading, explanation.silent), "dim"))
     elif reading.size:
@@ -147,7 +148,8 @@ def span(reading: Reading, silent: float) -> str:
     return f"{first} to {last} in its own time, {took}{after}."
 
 
-def _size(octets: int) -> str:
+def size(octets: int) -> str:
+    """Return a number of bytes in a unit that suits it."""
     value = float(octets)
     for unit in _UNITS:
         if value < 1024 or unit == _UNITS[-1]:
@@ -161,8 +163,8 @@ def _unknown(verdict: Verdict) -> Iterator[Row]:
         yield "what to do", Text(_OWN_RULES)
 
 
-def _warnings(verdict: Verdict) -> Iterator[Row]:
-    """One row a kind, with the first few of what it is about."""
+def warning_rows(verdict: Verdict) -> Iterator[Row]:
+    """Yield one row a kind of warning, with the first few of what it is about."""
     kinds: dict[str, list[str]] = {}
     for advisory in verdict.warnings:
         kinds.setdefault(advisory.kind, []).append(harmless(advisory.detail))

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import getpass
 import shlex
-from collections.abc import Callable
+import socket
+from collections.abc import Sequence
 from typing import Literal, cast
 
-from bringup.core.errors import BringupError, ConnectionLost, UsageError
+from bringup.core.errors import BringupError, ChannelRefused, ConnectionLost, UsageError
 from bringup.core.events import ActionStep
 from bringup.core.redact import mask_argv
 from bringup.core.state import State
 from bringup.hosts import control
 from bringup.hosts.base import Host
-from bringup.hosts.control import Stopped, Survey
+from bringup.hosts.control import Busy, LaunchCommand, Orphan, Started, Step, Survey, Unfinished
+from bringup.hosts.control.editing import unmask
+from bringup.hosts.control.own_command import is_own, with_drain
 from bringup.hosts.control.processes import Signal
-from bringup.hosts.control.relaunch import Started, capture, discard, examine, relaunch
+from bringup.hosts.control.stopping import DRAIN
 from bringup.session.clock import HostClock
 from bringup.session.console import StopPlan
 from bringup.session.knowledge import Knowledge
@@ -22,98 +26,222 @@ from bringup.session.picture import Picture
 
 WORKERS = frozenset({"scheduler", "detokenizer", "controller"})
 """Parts whose titles prove a process to be an engine's."""
-Kind = Literal["stop", "restart"]
+SIGNALS = ("TERM", "INT", "KILL")
+Kind = Literal["stop", "restart", "launch", "clear"]
 
 
 class Actions:
     """One action at a time; every step of it is told as an event."""
 
-    def __init__(self, name: str, picture: Picture, clock: HostClock, knowledge: Knowledge) -> None:
+    def __init__(
+        self,
+        name: str,
+        picture: Picture,
+        clock: HostClock,
+        knowledge: Knowledge,
+        *,
+        stop_command: str = "",
+        launch: LaunchCommand | None = None,
+        within: int | None = None,
+    ) -> None:
         self._name = name
         self._picture = picture
         self._clock = clock
         self._knowledge = knowledge
+        self._stop_command = stop_command
+        self._launch = launch
+        self._within = within
+        self._token = control.new_token()
+        """By it this console knows the actions again that it began before a lost connection."""
+        self._doing = False
 
     async def plan(self, host: Host, state: State) -> StopPlan:
         """Look at what a stop would touch now; raises BringupError when there is no server."""
-        server = state.server
-        if server is None:
+        if state.server is None:
             raise BringupError("There is no server to stop.", f"Looked for: {state.seeks or 'a running server'}.")
+        server = control.with_stop_command(state.server, self._stop_command)
         known = state.processes if state.gone_at is None else ()
         survey = await control.survey(host, server, known, self._is_engine)
+        own = is_own(server.launcher.start) or self._launch is not None
+        found = await control.examine(host, server)
+        shown = mask_argv(server.argv)
         return StopPlan(
             node=self._name if state.node in ("", self._name) else f"{self._name} ({state.node})",
             server=server,
-            command=shlex.join(mask_argv(server.argv)),
+            command=shlex.join(shown),
             members=survey.members,
             bystanders=survey.bystanders,
             log=", ".join(dict.fromkeys(target.path for target in server.logs)),
-            restartable=(await examine(host, server)).restartable,
+            restartable="" if own or server.launcher.respawns else found.restartable,
+            swept=survey.swept,
+            ways=("OWN", *SIGNALS) if server.launcher.stop else SIGNALS,
+            stop_command=with_drain(server.launcher.stop, DRAIN),
+            start_command=self._launch.command if self._launch else server.launcher.start if own else "",
+            log_fate="" if own else found.log,
+            argv=() if own or server.launcher.respawns else shown,
+            launched_by=control.launcher_words(server.launcher),
         )
 
-    async def stop(self, host: Host, plan: StopPlan, signal: str) -> None:
-        """Stop the server as planned; raises BringupError when something of it is left."""
+    async def stop(self, host: Host, plan: StopPlan, signal: str = "") -> None:
+        """Stop the server as planned; raises BringupError when something of it is left, Busy while another one acts."""
         with _Told(self, "stop") as told:
-            told.end((await self._stop(host, plan, signal, told.step)).sentence)
+            claimed = await control.claim(host, plan.server, "stop", token=self._token, who=_who())
+            try:
+                stopped = await control.stop(
+                    host,
+                    _survey(plan),
+                    signal=cast(Signal, signal or plan.ways[0]),
+                    report=told.step,
+                    is_engine=self._is_engine,
+                    claimed=claimed,
+                )
+            except ConnectionLost:
+                raise
+            except BringupError:
+                await control.release(host, claimed)
+                raise
+            await control.release(host, claimed)
+            if not stopped.complete:
+                raise BringupError(stopped.sentence)
+            told.end(stopped.sentence)
 
-    async def restart(self, host: Host, plan: StopPlan) -> Started:
-        """Stop the server and launch it again; returns the new process.
+    async def restart(self, host: Host, plan: StopPlan, argv: Sequence[str] | None = None) -> Started:
+        """Stop the server and launch it again, with `argv` as another command; returns the new process.
 
-        The environment is captured on the host before the stop: afterwards there is nothing to read it from.
+        Secrets that are masked in `argv` as in the plan's keep their values. What a launch needs is kept on the host
+        before the stop: afterwards there is nothing to read it from.
         """
         if plan.restartable:
             raise UsageError(plan.restartable)
+        words = None if argv is None else unmask(plan.server.argv, argv)
+        control.check_edit(plan.server, words)
         with _Told(self, "restart") as told:
-            told.step("Keeping command, directory and environment of the server on the host.")
-            kept = await capture(host, plan.server)
-            try:
-                await self._stop(host, plan, "TERM", told.step)
-                told.step("Launching the same command again.")
-                started = await relaunch(host, kept)
-            except BringupError:
-                await discard(host, kept)
-                raise
-            told.end(f"Launched again as PID {started.pid}.")
+            claimed = await control.claim(host, plan.server, "restart", token=self._token, who=_who())
+            started = await control.restart(
+                host,
+                _survey(plan),
+                claimed,
+                report=told.step,
+                argv=words,
+                command=self._launch if words is None else None,
+                is_engine=self._is_engine,
+            )
+            told.end(_launched(started))
             return started
 
-    async def _stop(self, host: Host, plan: StopPlan, signal: str, step: Callable[[str], None]) -> Stopped:
-        survey = Survey(plan.server, plan.members, plan.bystanders)
-        stopped = await control.stop(host, survey, signal=cast(Signal, signal), report=step, is_engine=self._is_engine)
-        if not stopped.complete:
-            raise BringupError(stopped.sentence, "Nothing was launched.")
-        return stopped
+    async def launch(self, host: Host, name: str, command: LaunchCommand) -> Started:
+        """Launch a configured target, detached from the connection."""
+        with _Told(self, "launch") as told:
+            told.step(Step(f"Launching {name}.", name="launching"))
+            started = await control.launch(host, name, command, token=self._token, who=_who())
+            told.end(f"Launched as PID {started.pid}.")
+            return started
+
+    async def unfinished(self, host: Host) -> Unfinished | None:
+        """Return what a lost connection, or another console that ended, left in the middle."""
+        return await control.unfinished(host, token=self._token)
+
+    async def look_back(self, host: Host) -> None:
+        """After a new connection: say what became of an action that was cut off."""
+        if self._doing:
+            return
+        try:
+            left = await self.unfinished(host)
+        except ChannelRefused:
+            # A host where nothing can be written down has nothing left over either.
+            return
+        if left is not None and not left.busy:
+            kind: Kind = "restart" if left.action == "restart" else "stop"
+            self.tell(kind, left.sentence, ended=True, failed=not left.new_alive)
+
+    async def resume(self, host: Host, left: Unfinished) -> Started:
+        """Launch what a restart that was cut off had kept."""
+        with _Told(self, "restart") as told:
+            started = await control.resume(host, left, report=told.step)
+            told.end(_launched(started))
+            return started
+
+    async def discard(self, host: Host, left: Unfinished) -> None:
+        """Forget an action that was cut off, with all that was kept of it."""
+        await control.discard(host, left)
+
+    async def orphans(self, host: Host) -> tuple[Orphan, ...]:
+        """Return the workers that live on without their launcher."""
+        return await control.orphans(host, self._knowledge.engines, within=self._within)
+
+    async def clear(self, host: Host, chosen: Sequence[Orphan]) -> None:
+        """End the chosen orphans; raises BringupError when one of them is left."""
+        with _Told(self, "clear") as told:
+            engines = self._knowledge.engines
+            cleared = await control.clear(host, chosen, engines, told.step, within=self._within)
+            if not cleared.complete:
+                raise BringupError(cleared.sentence)
+            told.end(cleared.sentence)
+
+    def begin(self) -> None:
+        """Let one action at a time through; raises Busy while another one of this console is under way."""
+        if self._doing:
+            raise Busy(f"An action on {self._name} is under way already.", "Nothing was done; wait for its end.")
+        self._doing = True
+
+    def finish(self) -> None:
+        """Let the next action through."""
+        self._doing = False
 
     def _is_engine(self, title: str) -> bool:
         found = (engine.titles.classify(title) for engine in self._knowledge.engines)
         return any(known is not None and known[0] in WORKERS for known in found)
 
-    def tell(self, kind: Kind, step: str, *, ended: bool = False, failed: bool = False) -> None:
-        """Say how far an action is."""
-        event = ActionStep(at=self._clock.now(), action=kind, step=step, ended=ended, failed=failed)
-        self._picture.apply([event])
+    def tell(
+        self, kind: Kind, step: str, *, ended: bool = False, failed: bool = False, left: float | None = None
+    ) -> None:
+        """Say how far an action is; `left` seconds until its next step."""
+        now = self._clock.now()
+        self._picture.apply([ActionStep(at=now, action=kind, step=step, ended=ended, failed=failed, left=left)])
 
 
 class _Told:
-    """Tells the steps of one action, and that it failed where it raises."""
+    """One action: lets no second one through, tells its steps, and that it failed where it raises."""
 
     def __init__(self, actions: Actions, kind: Kind) -> None:
         self._actions = actions
         self._kind = kind
 
-    def step(self, text: str) -> None:
-        self._actions.tell(self._kind, text)
+    def step(self, step: Step) -> None:
+        self._actions.tell(self._kind, step.text, left=step.left)
 
     def end(self, text: str) -> None:
         self._actions.tell(self._kind, text, ended=True)
 
     def __enter__(self) -> _Told:
+        self._actions.begin()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        self._actions.finish()
         if isinstance(error, ConnectionLost):
-            text = f"The connection was lost in the middle: {error.what} Look at the host before you do more."
+            text = f"The connection was lost in the middle: {error.what} What happened is said when it is back."
             self._actions.tell(self._kind, text, ended=True, failed=True)
         elif isinstance(error, BringupError):
             self._actions.tell(self._kind, str(error), ended=True, failed=True)
         elif error is not None:
             self._actions.tell(self._kind, f"It was broken off ({type(error).__name__}).", ended=True, failed=True)
+
+
+def _survey(plan: StopPlan) -> Survey:
+    return Survey(plan.server, plan.members, plan.bystanders, swept=plan.swept)
+
+
+def _launched(started: Started) -> str:
+    parts = [f"Launched again as PID {started.pid}" if started.pid else "Started again by its launcher"]
+    parts += [f"the old log is {path}" for path in started.aside]
+    parts += [f"it could not be given the {what}" for what in started.unlike]
+    return "; ".join(parts) + "."
+
+
+def _who() -> str:
+    """Return who acts, for others who want to act too."""
+    try:
+        return f"{getpass.getuser()}@{socket.gethostname()}"
+    except OSError:
+        return socket.gethostname()

@@ -30,6 +30,19 @@ class StopPlan:
     """Where a restarted server will write."""
     restartable: str = ""
     """Empty when a restart can repeat the launch; else the sentence why it cannot."""
+    swept: tuple[Process, ...] = ()
+    """Not the server's, but in its unit or container: its launcher's own stop command ("OWN") ends them too."""
+    ways: tuple[str, ...] = ("TERM", "INT", "KILL")
+    """How it can be stopped, the right way for its launcher first; "OWN" is `stop_command`."""
+    stop_command: str = ""
+    start_command: str = ""
+    """The launcher's own command, where a restart uses it instead of repeating the launch."""
+    log_fate: str = ""
+    """What becomes of the old log at a restart, as a sentence."""
+    argv: tuple[str, ...] = ()
+    """The command line for an editor, secrets masked; () where a restart would not use an edited one."""
+    launched_by: str = ""
+    """How the server was launched, as a sentence; `server.launcher.sentence` says what that means for a stop."""
 
 
 @dataclass(frozen=True, slots=True)

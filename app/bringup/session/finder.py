@@ -10,11 +10,14 @@ from bringup.core.events import LogTarget, Searching, Server, ServerFound
 from bringup.hosts.base import Host
 from bringup.hosts.discover import discover, log_target_for
 from bringup.session.choice import choose, identity
+from bringup.session.search import Search
 from bringup.session.server_watch import Channels, ServerWatch
 from bringup.session.target import Target
 
 SEARCH_EVERY = 2.0
-"""Seconds between looks while there is no server: a start should not be missed by more."""
+"""Seconds between looks while there is no server and nothing tells of one, or something may be becoming one."""
+CALM_EVERY = 20.0
+"""Seconds between looks while there is none, and the stream of candidates would tell of one."""
 CHECK_EVERY = 20.0
 """Seconds between looks while one is watched: others may have come."""
 
@@ -26,6 +29,7 @@ class Finder:
         self._target = target
         self._channels = channels
         self._nudge = asyncio.Event()
+        self._search = Search(target, channels, self.look)
         self._picked: tuple[int, int] | None = None
         self._watch: asyncio.Task[None] | None = None
         self._watched: tuple[tuple[int, int] | None, tuple[LogTarget, ...]] = (None, ())
@@ -60,6 +64,7 @@ class Finder:
                         self._tell_refused(refused)
                     await self._rest()
             finally:
+                self._search.end()
                 self._stop_watch()
 
     async def _round(self, host: Host, group: asyncio.TaskGroup) -> None:
@@ -76,10 +81,12 @@ class Finder:
         chosen = choose(found.servers, self._channels.picture.state.server, self._picked)
         if chosen is None:
             self._channels.picture.apply([Searching(at=now, seeks=found.seeks)])
+            self._search.begin(host, group, alone=self._watched[0] is None)
             if self._watch is None and self._log:
                 self._watch = group.create_task(self._channels.logs.follow(host, self._log), name="log")
             return
         others = tuple(server for server in found.servers if server is not chosen)
+        self._search.end()
         self._channels.picture.apply([ServerFound(at=now, server=chosen, others=others)])
         wanted = (identity(chosen), self._log)
         if wanted != self._watched:
@@ -113,15 +120,20 @@ class Finder:
         state = self._channels.picture.state
         return state.server is None or state.gone_at is not None
 
+    @property
+    def _is_log_known(self) -> bool:
+        return self._target.log is None or bool(self._log)
+
     def _stop_watch(self) -> None:
         if self._watch is not None:
             self._watch.cancel()
             self._watch = None
 
     async def _rest(self) -> None:
-        waiting = self._is_alone or (self._target.log is not None and not self._log)
+        waiting = self._is_alone or not self._is_log_known
+        rest = CALM_EVERY if self._search.is_calm and self._is_log_known else SEARCH_EVERY
         try:
-            async with asyncio.timeout(SEARCH_EVERY if waiting else CHECK_EVERY):
+            async with asyncio.timeout(rest if waiting else CHECK_EVERY):
                 await self._nudge.wait()
         except TimeoutError:
             return  # the pause is over

@@ -8,7 +8,7 @@ from contextlib import aclosing
 
 from bringup.core.decode import Decoder
 from bringup.core.errors import ChannelRefused
-from bringup.core.events import ChannelClosed, ChannelOpened, LogMoved, LogOpened, LogTarget
+from bringup.core.events import ChannelClosed, ChannelOpened, LogMoved, LogOpened, LogTarget, LogWritten
 from bringup.core.folding import LineFolder
 from bringup.core.redact import mask, mask_lines
 from bringup.hosts.base import Host
@@ -41,6 +41,13 @@ class Logs:
         self._clock = clock
         self._readers: dict[str, LogReader] = {}
         self._newest: LogReader | None = None
+        self._open: dict[str, Follower | None] = {}
+        """By path, what follows it now; None before it does."""
+
+    @property
+    def is_level(self) -> bool:
+        """All that the logs held has been read, as far as it may be read."""
+        return all(follower is not None and follower.is_level for follower in self._open.values())
 
     def open_line(self) -> bytes:
         """Return the unterminated tail of the log that was last read from."""
@@ -48,6 +55,7 @@ class Logs:
 
     async def follow(self, host: Host, targets: Sequence[LogTarget]) -> None:
         """Follow all targets until cancelled; raises ConnectionLost."""
+        self._open = {target.path: None for target in targets if target.kind in READABLE}
         async with asyncio.TaskGroup() as group:
             for target in targets:
                 if target.kind in READABLE:
@@ -65,12 +73,14 @@ class Logs:
             try:
                 await self._read(host, target.path, reader)
             except ChannelRefused as refused:
+                self._open.pop(target.path, None)
                 self._picture.apply([ChannelClosed(at=self._clock.now(), channel="log", why=str(refused))])
             await asyncio.sleep(AGAIN)
 
     async def _read(self, host: Host, path: str, reader: LogReader) -> None:
         """Read on from where the reader is, until the file is refused."""
         follower = Follower(host, path, start=reader.position or 0, clock=self._clock.now)
+        self._open[path] = follower
         async with aclosing(follower.items()) as items:
             async for item in items:
                 self._tell(path, item)
@@ -91,6 +101,8 @@ class Logs:
         if isinstance(item, Chunk):
             self._picture.apply([*reader.decoder.feed(item.data, item.at), *reader.decoder.peek(item.at)])
             self._picture.add_lines(mask_lines(reader.folder.feed(item.data)))
+            if item.written is not None:
+                self._picture.apply([LogWritten(at=min(item.written, self._clock.now()))])
             self._picture.touch()
         else:
             self._picture.apply([*reader.decoder.close(self._clock.now()), item])

@@ -11,8 +11,10 @@ from bringup.core.events import ChannelClosed, ChannelOpened, Event, LogTarget, 
 from bringup.hosts import probe, readiness
 from bringup.hosts.base import Host
 from bringup.session.clock import HostClock
+from bringup.session.kernel_watch import KernelWatch
 from bringup.session.knowledge import Knowledge
 from bringup.session.logs import Logs
+from bringup.session.looks import Looks
 from bringup.session.picture import Picture
 
 AGAIN = 5.0
@@ -58,6 +60,8 @@ class ServerWatch:
             group.create_task(self._channels.logs.follow(self._host, self._targets), name="logs")
             group.create_task(self._probe(), name="probe")
             group.create_task(self._ask(), name="readiness")
+            group.create_task(Looks(self._host, self._server, self._channels).run(), name="looks")
+            group.create_task(KernelWatch(self._host, self._server, self._channels).run(), name="kernel")
 
     async def _probe(self) -> None:
         script = probe.script(self._server.pid, port=self._server.port)

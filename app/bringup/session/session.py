@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 
 from bringup.core.assess import assess
 from bringup.core.defects import failure_of
@@ -16,6 +17,7 @@ from bringup.core.errors import (
     Unreachable,
 )
 from bringup.core.events import LinkChanged, Server
+from bringup.core.policy import Policy
 from bringup.core.state import State
 from bringup.core.verdict import Verdict
 from bringup.hosts.base import Host
@@ -31,7 +33,11 @@ from bringup.session.knowledge import Knowledge
 from bringup.session.logs import Logs
 from bringup.session.picture import Picture
 from bringup.session.server_watch import Channels
+from bringup.session.starts import Starts
 from bringup.session.target import Target
+
+if TYPE_CHECKING:
+    from bringup.history.store import Store
 
 Connect = Callable[[], Awaitable[Host]]
 ASK_OPERATOR = (LoginRefused, HostKeyUnknown, HostKeyChanged)
@@ -41,7 +47,14 @@ ASK_OPERATOR = (LoginRefused, HostKeyUnknown, HostKeyChanged)
 class Session:
     """Watches one target over one connection at a time; implements `session.console.Console`."""
 
-    def __init__(self, connect: Connect, target: Target, knowledge: Knowledge, clock: HostClock | None = None) -> None:
+    def __init__(
+        self,
+        connect: Connect,
+        target: Target,
+        knowledge: Knowledge,
+        clock: HostClock | None = None,
+        history: Store | None = None,
+    ) -> None:
         self._connect = connect
         self._knowledge = knowledge
         self._clock = clock or HostClock()
@@ -51,7 +64,9 @@ class Session:
         self._host: Host | None = None
         self._finder = Finder(target, Channels(self._picture, self._clock, self._logs, knowledge))
         self._actions = Actions(target.name, self._picture, self._clock, knowledge)
+        self._starts = Starts(history, target, self._picture, self._clock, self._logs, knowledge.policy)
         self._task: asyncio.Task[None] | None = None
+        self._memory: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
         """Connect and begin to watch; raises Unreachable or UsageError when there is no way in."""
@@ -59,12 +74,17 @@ class Session:
         self._host = await self._enter()
         self._tell_link("up")
         self._task = asyncio.create_task(self._supervise(self._host), name="watch")
+        self._memory = asyncio.create_task(self._starts.run(), name="history")
 
     async def close(self) -> None:
         """Stop watching and end the connection; the server is not touched."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
+        if self._memory is not None:
+            self._memory.cancel()
+            await asyncio.gather(self._memory, return_exceptions=True)
+            await self._starts.finish()
         if self._host is not None:
             await self._host.close()
 
@@ -90,9 +110,19 @@ class Session:
         return self._picture.state
 
     @property
+    def is_level(self) -> bool:
+        """All that the logs held when they were found has been read."""
+        return self._logs.is_level
+
+    @property
     def read_only(self) -> bool:
         """Actions on the server are turned off."""
         return self._target.read_only
+
+    @property
+    def policy(self) -> Policy:
+        """What verdicts are made with: the thresholds, and the earlier starts of what is watched."""
+        return self._starts.policy
 
     def now(self) -> float:
         """Epoch seconds on the watched host's clock."""
@@ -100,7 +130,7 @@ class Session:
 
     def verdict(self) -> Verdict:
         """Judge the state now."""
-        return assess(self._picture.state, self._clock.now(), self._knowledge.policy)
+        return assess(self._picture.state, self._clock.now(), self.policy)
 
     def take_lines(self) -> list[bytes]:
         """Return the log lines since the last call."""

@@ -24,6 +24,7 @@ from bringup.ui.keys import LEAVING, bindings, shown
 from bringup.ui.screens.opening import OpeningScreen
 from bringup.ui.sizes import SMALLEST
 from bringup.ui.theme import THEMES, stand_ins
+from bringup.ui.voice import MUTE, Voice
 
 if TYPE_CHECKING:
     # All of it is loaded once the first frame is drawn.
@@ -56,9 +57,11 @@ class BringupApp(App[None]):
         connect: Connect | None = None,
         disconnect: Callable[[], Awaitable[None]] | None = None,
         theme: str = "bringup-dark",
+        voice: Voice = MUTE,
     ) -> None:
         super().__init__()
         self.host_title = title
+        self._voice = voice
         self._watch_screen: WatchScreen | None = None
         self._given = console
         self._connect = connect
@@ -78,7 +81,7 @@ class BringupApp(App[None]):
         if self._watch_screen is None:
             from bringup.ui.screens.watch import WatchScreen
 
-            self._watch_screen = WatchScreen(self.host_title)
+            self._watch_screen = WatchScreen(self.host_title, self._voice, self.send)
         return self._watch_screen
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
@@ -158,6 +161,11 @@ class BringupApp(App[None]):
             self.fail(error)
         else:
             self.watch_screen.attach(console)
+
+    def send(self, sequence: str) -> None:
+        """Send the terminal a sequence that moves nothing; between two frames, for the driver writes in order."""
+        if self._driver is not None:
+            self._driver.write(sequence)
 
     def say(self, text: str) -> None:
         """Tell how far the connection is."""

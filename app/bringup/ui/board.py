@@ -7,6 +7,7 @@ from textual.screen import Screen
 from bringup.ui.division import Division, Needs, divide
 from bringup.ui.paint.footer import paint_footer
 from bringup.ui.paint.gpus import paint_gpus
+from bringup.ui.paint.holders import paint_held
 from bringup.ui.paint.identity import paint_identity
 from bringup.ui.paint.log import LogLook, paint_log_heading, why_no_log
 from bringup.ui.paint.notices import paint_notices
@@ -14,6 +15,7 @@ from bringup.ui.paint.opening import OPENING_ROWS, paint_opening, paint_title
 from bringup.ui.paint.phases import paint_phases
 from bringup.ui.paint.phases import wanted_height as phases_height
 from bringup.ui.paint.ranks import RanksLook, paint_ranks
+from bringup.ui.paint.row import plain
 from bringup.ui.paint.verdict import paint_verdict
 from bringup.ui.paint.verdict import wanted_height as verdict_height
 from bringup.ui.picture import Picture
@@ -56,7 +58,8 @@ class Board:
         if division.ranks:
             self._paint_ranks(picture, width - division.gpu_width, division)
         if division.gpus:
-            rows = paint_gpus(picture, division.gpu_width or width, division.gpus, focused=focused == "gpus")
+            row = paint_held if picture.verdict.state == "waiting" else None
+            rows = paint_gpus(picture, division.gpu_width or width, division.gpus, focused=focused == "gpus", row=row)
             self._painted("gpus").show(rows, faded=old)
         self._painted("footer").show([paint_footer(picture, width, focused)])
         self.paint_log(picture)
@@ -80,6 +83,12 @@ class Board:
             pane.nothing = nothing
             pane.refresh()
         self._painted("log-heading").show([paint_log_heading(picture, self._screen.size.width, look)])
+
+    def visible_text(self) -> str:
+        """Return what the focused panel shows."""
+        if self.panel == "log":
+            return self._screen.query_one(LogPane).visible_text()
+        return "\n".join(plain(row).rstrip() for row in self._painted(self.panel).rows)
 
     def paint_opening(self, text: str, hint: str, *, failed: bool) -> None:
         """Draw the screen while there is no connection."""
@@ -112,7 +121,7 @@ class Board:
         gpus = len(picture.state.gpu.gpus) or (0 if empty else 1)
         needs = Needs(
             notices=len(paint_notices(picture, width)),
-            verdict=verdict_height(picture, width) if picture.verdict.state in _TROUBLED else 0,
+            verdict=verdict_height(picture, width) if self._has_to_explain(picture) else 0,
             phases=phases_height(picture),
             ranks=0 if empty else max(1, len(picture.verdict.ranks)),
             gpus=gpus,
@@ -122,6 +131,10 @@ class Board:
         division = divide(width, height, needs)
         self._apply(division)
         return division
+
+    def _has_to_explain(self, picture: Picture) -> bool:
+        verdict = picture.verdict
+        return verdict.state in _TROUBLED or (verdict.state == "waiting" and bool(verdict.warnings))
 
     def _apply(self, division: Division) -> None:
         """Give the widgets their rows; a layout happens only when something is different."""

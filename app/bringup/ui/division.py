@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from bringup.ui.paint.ranks import columns_for
 
 WIDE = 116
-"""Columns from which the GPUs stand beside the ranks."""
+"""Columns from which the GPUs stand beside the ranks, where there are any."""
 _GPU_ROOM = (52, 76)
 _LOG_LEAST = 4
 _LOG_COMFORT = 8
@@ -60,7 +60,8 @@ def divide(width: int, height: int, needs: Needs) -> Division:
     usual, most = next(rows for below, *rows in _VERDICT if height < below)
     verdict = min(max(usual, needs.verdict), most)
     phases = _phases(height, needs)
-    divided = (_wide if width >= WIDE else _narrow)(width, left, verdict, phases, needs)
+    beside = width >= WIDE and needs.ranks > 0
+    divided = (_wide if beside else _narrow)(width, left, verdict, phases, needs)
     return replace(divided, gaps=gaps)
 
 
@@ -95,6 +96,7 @@ def _narrow(width: int, left: int, verdict: int, phases: int, needs: Needs) -> D
     ranks = min(1 + max(1, -(-needs.ranks // columns)), most) if needs.ranks else 0
     if needs.panel == "gpus" and gpus:
         return Division(needs.notices, verdict, phases, 0, min(gpus, most))
-    if gpus and left - verdict - phases - ranks - gpus >= _LOG_COMFORT:
+    log = _LOG_COMFORT if needs.ranks else _LOG_LEAST
+    if gpus and left - verdict - phases - ranks - gpus >= log:
         return Division(needs.notices, verdict, phases, ranks, gpus, columns)
     return Division(needs.notices, verdict, phases, ranks, 0, columns, with_memory=needs.gpus > 0)

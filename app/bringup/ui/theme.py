@@ -44,6 +44,7 @@ INKS: dict[str, Ink] = {
     "proven-done": Ink("ink-proven-done"),
     "observed": Ink("ink-observed"),
     "opened": Ink("ink-opened"),
+    "grown": Ink("ink-memory"),
     "inferred": Ink("ink-inferred", faded=True),
     "track": Ink("ink-faint", faded=True),
     "late": Ink("ink-slow"),

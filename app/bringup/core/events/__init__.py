@@ -16,6 +16,7 @@ from bringup.core.events.host import (
     Searching,
     ServerFound,
     ServerGone,
+    VersionSeen,
 )
 from bringup.core.events.log import (
     Bar,
@@ -29,12 +30,13 @@ from bringup.core.events.log import (
     LogEvent,
     LogMoved,
     LogOpened,
+    LogWritten,
     PhaseBegan,
     PhaseEnded,
     Reached,
     Warned,
 )
-from bringup.core.events.records import Checkpoint, Gpu, GpuApp, KernelLine, LogTarget, Process, Server
+from bringup.core.events.records import Checkpoint, Gpu, GpuApp, KernelLine, Launcher, LogTarget, Process, Server
 
 __all__ = [
     "PHASES",
@@ -59,12 +61,14 @@ __all__ = [
     "KernelSaid",
     "Labels",
     "Launch",
+    "Launcher",
     "LinesRead",
     "LinkChanged",
     "LogEvent",
     "LogMoved",
     "LogOpened",
     "LogTarget",
+    "LogWritten",
     "Phase",
     "PhaseBegan",
     "PhaseEnded",
@@ -77,5 +81,6 @@ __all__ = [
     "Server",
     "ServerFound",
     "ServerGone",
+    "VersionSeen",
     "Warned",
 ]

@@ -111,10 +111,12 @@ class LinkChanged(Event):
 class ActionStep(Event):
     """The operator's stop or restart goes on: `step` says in words what is being done now."""
 
-    action: Literal["stop", "restart", "launch"]
+    action: Literal["stop", "restart", "launch", "clear"]
     step: str
     ended: bool = False
     failed: bool = False
+    left: float | None = None
+    """Seconds until the next step is taken, where there is a limit: a countdown."""
     detail: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -123,6 +125,13 @@ class CheckpointSeen(Event):
     """The files of one model were looked at on the host."""
 
     checkpoint: Checkpoint
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionSeen(Event):
+    """The engine's version as its package on the host says, for where no log line tells it."""
+
+    version: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

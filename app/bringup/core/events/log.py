@@ -20,6 +20,8 @@ class LogEvent(Event):
     """Which rank wrote it; empty for the main process and for engines that run one rank."""
     origin: str = ""
     """What a wrapper said of the place: pod, task, host or service."""
+    pid: int | None = None
+    """Process that wrote it, where the line itself says so (vLLM)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,9 +44,17 @@ class Launch(LogEvent):
     host: str = ""
     loader_threads: int | None = None
     """Threads of the weight loader where the arguments say so."""
+    load_format: str = ""
+    """How the weights are read, where the arguments say so: "auto", "safetensors", "dummy", "fastsafetensors" …"""
     servers: int = 1
     """HTTP servers that must all come up."""
     version: str = ""
+    headless: bool = False
+    """It serves nothing itself: another node has the HTTP server."""
+    dist_timeout: float | None = None
+    """Seconds that torch's process groups wait, where the arguments say so."""
+    watchdog_timeout: float | None = None
+    """Seconds that one batch may take, where the arguments say so."""
     echo: bool = False
     """A child repeats the arguments of its launch: it fills in what is not known, and begins no attempt of its own."""
 
@@ -59,6 +69,8 @@ class PhaseBegan(LogEvent):
     """What within the phase: "prefill", "decode", "verify", "extend" for graphs."""
     everyone: bool = False
     """No rank can be there before all have loaded (vLLM: the engine core waits for every worker)."""
+    world: int | None = None
+    """Ranks in the world (torch.distributed) of the one that speaks, where the line tells."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +87,8 @@ class PhaseEnded(LogEvent):
     """Weights committed a second time (overlapped start), not a second model."""
     everyone: bool = False
     """The line proves it for every rank."""
+    gib: float | None = None
+    """What the loaded weights hold on this rank's GPU, as the engine measured it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +101,10 @@ class Bar(LogEvent):
     title: str = ""
     provisional: bool = False
     """The bar stands in an unterminated tail: it may still be cut short (1/4 of 1/48)."""
+    everyone: bool = False
+    """Every rank draws such a bar, not just the first one."""
+    files: bool = True
+    """It counts files; some loaders count tensors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +122,8 @@ class Reached(LogEvent):
     milestone: str
     everyone: bool = False
     """Every rank has gone through all phases that any of them went through."""
+    free: float | None = None
+    """GB of GPU memory that the line says are left."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,6 +197,11 @@ class LogOpened(Event):
     """"file", "deleted", "pipe", "terminal", "journal", "null", "missing", "denied": what kind of target it is."""
     size: int = 0
     note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogWritten(Event):
+    """The file was last written to at this time, as the host itself tells of bytes that were there before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -62,6 +62,8 @@ class GpuApp:
     user: str = ""
     orphan: bool = False
     """A child of PID 1 that is not the server's."""
+    since: float = 0.0
+    """When it was started, epoch seconds; 0 where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,34 @@ class LogTarget:
     kind: str
     """As in LogOpened."""
     note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Launcher:
+    """How a server was launched, and with it how it is stopped and started properly; commands are for a POSIX shell."""
+
+    kind: str = ""
+    """As hosts/discover/launchers.toml names it: "process", "tmux", "systemd", "docker", …; "" where nobody looked."""
+    name: str = ""
+    """Unit, container, pane, job step or script, where it has a name."""
+    words: str = ""
+    """The kind in words, with the name: "the systemd service sglang.service"."""
+    detail: str = ""
+    """What else was found out, as a sentence: a compose service, a restart policy, why a command is not offered."""
+    stop: str = ""
+    """Its own command to stop the server; "" where the processes themselves are signalled."""
+    start: str = ""
+    """Its own command to start it; with {command} in it, the place where a command is run that becomes the server."""
+    says: str = ""
+    """Prints the last words of a server that it started."""
+    respawns: bool | None = False
+    """It starts the server again by itself after a kill; None: nobody can tell."""
+    scope: str = ""
+    """Everything in the server's control group ends with its stop command ("cgroup"); "" where only the server does."""
+    parent: int | None = None
+    """PID of the process that starts the server again, where one was seen."""
+    sentence: str = ""
+    """What a stop and a restart do here, for the operator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +127,7 @@ class Server:
     started_at: float = 0.0
     parent: str = ""
     """Title of the process above the launcher, where that is more than a shell: a supervisor or script."""
+    launcher: Launcher = Launcher()
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +154,10 @@ class Checkpoint:
     """Type of the file system, as mountinfo(5) calls it."""
     remote: bool = False
     """That type goes over a network."""
+    model: str = ""
+    """Folder or name that the server was given."""
+    seen_at: float = 0.0
+    """When the look was made, epoch seconds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
-# Arguments: PID START KEEP. Tells what a process was launched with, one fact a line: its key, a blank, a value; values
-# that may hold any byte are hexadecimal. With KEEP = yes, what a second launch needs is kept in a private folder on this
-# machine: the environment can hold secrets and does not leave it.
-pid=$1 wanted=$2 keep=$3 proc=/proc/$1
+# Arguments: PID START FOLDER LOG INSIDE. Tells what a process was launched with, one fact a line: its key, a blank, a
+# value; values that may hold any byte are hexadecimal. With a FOLDER, what a second launch needs is kept in it: the
+# environment can hold secrets and does not leave this machine. LOG stands for an output that is a pipe, INSIDE = yes
+# says that a terminal will be there.
+pid=$1 wanted=$2 folder=$3 log=$4 inside=$5 proc=/proc/$1
 umask 077
 
 tell() { printf '%s ' "$1" && od -An -v -tx1 | tr -d ' \n' && echo; }
@@ -14,11 +15,17 @@ kind() {
         [ "$2" -ef "$1" ] || { echo deleted; return; }
         if [ -w "$2" ]; then echo file; else echo readonly; fi
     elif [ "$1" -ef /dev/null ]; then echo null
-    elif [ -p "$1" ]; then echo pipe
+    elif [ -p "$1" ]; then if [ -n "$log" ]; then echo copied; else echo pipe; fi
     elif [ -S "$1" ]; then echo socket
-    elif [ -c "$1" ]; then echo terminal
+    elif [ -c "$1" ]; then if [ "$inside" = yes ]; then echo inside; else echo terminal; fi
     else echo other
     fi
+}
+
+# Prints append where descriptor $1 was opened with O_APPEND (02000, open(2)), else anew: its log begins with the launch.
+how() {
+    flags=$(sed -n 's/^flags:[[:space:]]*0*//p' "$proc/fdinfo/$1" 2>/dev/null)
+    case $flags in '' | *[!0-7]*) echo append ;; *) [ $((0$flags & 02000)) -ne 0 ] && echo append || echo anew ;; esac
 }
 
 # Prints the name and PID of who reads a pipe from its standard input.
@@ -35,6 +42,7 @@ while read -r key value _; do
     case $key in
         Uid:) [ "$value" = "$(id -u)" ] || echo "user $(id -nu "$value" 2>/dev/null || echo "$value")" ;;
         Umask:) mask=$value ;;
+        Cpus_allowed_list:) cpus=$value ;;
     esac
 done <"$proc/status"
 for space in mnt pid; do
@@ -45,24 +53,29 @@ case $first in [!=]*=*) ;; *) echo "environ none" ;; esac
 cwd=$(link "$proc/cwd") cwd=${cwd%.}
 [ "$cwd" -ef "$proc/cwd" ] || echo "cwd-gone yes"
 printf %s "$cwd" | tell cwd
-out=$(link "$proc/fd/1") out=${out%.}
-err=$(link "$proc/fd/2") err=${err%.}
-printf %s "$out" | tell out
-printf %s "$err" | tell err
-echo "out-kind $(kind "$proc/fd/1" "$out")"
-echo "err-kind $(kind "$proc/fd/2" "$err")"
-case $out in pipe:*) reader "$out" | tell reader ;; esac
+for fd in 1 2; do
+    to=$(link "$proc/fd/$fd") to=${to%.} kind=$(kind "$proc/fd/$fd" "$to") how=$(how "$fd")
+    case $kind in
+        deleted) to=${to% (deleted)} how=append ;;
+        copied) to=$log how=append ;;
+        null | inside) how=append ;;
+    esac
+    case $kind in pipe) reader "$to" | tell reader ;; esac
+    case $fd in 1) name=out out=$to out_how=$how ;; 2) name=err err=$to err_how=$how ;; esac
+    printf %s "$to" | tell "$name"
+    echo "$name-kind $kind"
+    echo "$name-how $how"
+done
 
-[ "$keep" = yes ] || exit 0
-base=${XDG_RUNTIME_DIR:-/tmp}
-[ -d "$base" ] && [ -w "$base" ] || base=/tmp
-# What a lost connection left behind, by the same user.
-find "$base" -maxdepth 1 -type d -name 'bringup-launch.*' -user "$(id -u)" -mmin +60 -exec rm -rf {} + 2>/dev/null
-folder=$(mktemp -d "$base/bringup-launch.XXXXXXXXXX") || exit
+[ -n "$folder" ] || exit 0
 if cat "$proc/environ" >"$folder/environ" && cat "$proc/cmdline" >"$folder/argv" && echo "$mask" >"$folder/umask" &&
-    ln -s -- "$cwd" "$folder/cwd" && ln -s -- "$out" "$folder/out" && ln -s -- "$err" "$folder/err" && same; then
-    printf %s "$folder" | tell folder
+    echo "$nice" >"$folder/nice" && echo "$cpus" >"$folder/cpus" && cat "$proc/limits" >"$folder/limits" &&
+    cat "$proc/cgroup" >"$folder/cgroup" && cat "$proc/oom_score_adj" >"$folder/oom" &&
+    echo "$out_how" >"$folder/out-how" && echo "$err_how" >"$folder/err-how" &&
+    ln -sfn -- "$cwd" "$folder/cwd" && ln -sfn -- "$out" "$folder/out" && ln -sfn -- "$err" "$folder/err" &&
+    : >"$folder/ticket" && same; then
+    echo "kept yes"
 else
-    rm -rf -- "$folder"
+    rm -f -- "$folder/ticket" "$folder/environ" "$folder/argv"
     exit 1
 fi

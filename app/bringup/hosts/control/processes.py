@@ -15,7 +15,8 @@ from bringup.hosts.shipped import read_script, with_arguments
 LIMIT = 4 << 20
 """Bytes of a process list: some 80 000 processes."""
 TIMEOUT = 20.0
-Signal = Literal["TERM", "INT", "KILL"]
+Signal = Literal["OWN", "TERM", "INT", "KILL"]
+"""How a server is stopped: by its launcher's own command, or by a signal to the launcher."""
 Fate = Literal["sent", "gone", "reused", "denied"]
 _ROW = re.compile(rb"(\d+) (\d+) (\d+) (\d+) (\d+) (\S)")
 
@@ -132,8 +133,11 @@ async def port_user(host: Host, port: int) -> str:
     return done.stdout.decode("utf-8", "replace").partition("\n")[0]
 
 
-async def gpu_holders(host: Host) -> frozenset[int] | None:
-    """Return the PIDs that hold memory of a GPU; None where nobody can tell: no nvidia-smi, or one that hangs."""
+async def gpu_holders(host: Host) -> dict[int, int | None] | None:
+    """Return the MiB of GPU memory by PID, None where the driver does not say how much.
+
+    Returns None where nobody can tell: no nvidia-smi, or one that hangs.
+    """
     try:
         done = await host.run(script("gpu_holders.sh"), limit=1 << 16)
     except ChannelRefused as refused:
@@ -142,4 +146,10 @@ async def gpu_holders(host: Host) -> frozenset[int] | None:
         raise
     if done.status != 0:
         return None
-    return frozenset(int(word) for word in done.stdout.split() if word.isdigit())
+    held: dict[int, int | None] = {}
+    for line in done.stdout.decode("ascii", "replace").splitlines():
+        pid, _, used = (part.strip() for part in line.partition(","))
+        if pid.isdigit():
+            sum_of = held.get(int(pid), 0)
+            held[int(pid)] = sum_of + int(used) if used.isdigit() and sum_of is not None else None
+    return held

@@ -1,35 +1,30 @@
-"""Launching a server again as it was launched: argv, directory, environment, umask and log files.
+"""Launching a server again as it was launched: argv, directory, environment, limits and log files.
 
-Everything is taken from /proc/PID while the server still runs and stays on the host: environments hold tokens. The log
-is appended to, also where the first launch had truncated it: the old lines say why there was a restart.
+Everything is taken from /proc/PID while the server still runs and stays on the host: environments hold tokens. A log
+that was appended to is appended to, one that began with the launch is put aside: the old lines say why there was a
+restart. What cannot be repeated (a limit, the control group) is told.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bringup.core.errors import BringupError, ChannelRefused
 from bringup.core.events import Server
 from bringup.core.sanitize import clean_text
 from bringup.hosts.base import Host
-from bringup.hosts.control.processes import script
+from bringup.hosts.control.journal import Claim, script, unhex
+from bringup.hosts.control.launching import Started, read_launch
+from bringup.hosts.control.obstacles import obstacle
+from bringup.hosts.control.own_command import PLACE, is_own
+from bringup.hosts.shipped import read_script
 
-WATCH = 2
+WATCH = 3
 """Seconds in which a launch that fails at once is noticed."""
-TIMEOUT = 20.0
-_FOLDER = re.compile(r"/[^\0\n]*/bringup-launch\.[A-Za-z0-9]+")
-_HEX = ("cwd", "out", "err", "reader", "folder")
-OUTPUTS: Mapping[str, str] = {
-    "deleted": "its log {path} was deleted or replaced, so a new launch could not go on in it",
-    "readonly": "its log {path} may not be written to by us",
-    "pipe": "its output goes through a pipe{reader}, which ends together with it",
-    "socket": "its output goes to a socket, as under systemd: restart it there (systemctl restart)",
-    "terminal": "its output goes to the terminal {path}: restart it there",
-    "other": "its output cannot be seen ({path})",
-}
-"""Why what an output is stands against a second launch, by its kind; "file" and "null" do not."""
+TIMEOUT = 30.0
+_HEX = ("cwd", "out", "err", "reader")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,112 +37,121 @@ class Launchable:
     """For showing, as are the outputs."""
     stdout: str = ""
     stderr: str = ""
-    folder: str = ""
-    """Where environment and arguments are kept on the host; "" where nothing was kept."""
-
-
-@dataclass(frozen=True, slots=True)
-class Started:
-    """A new process: its identity."""
-
-    pid: int
-    start: int
+    log: str = ""
+    """What becomes of the old log, as a sentence."""
+    claim: Claim | None = None
+    """Where environment and arguments are kept on the host; None where nothing was kept."""
+    inside: str = ""
+    """The command that runs another one where the server ran (a terminal); "" for a process of its own."""
 
 
 async def examine(host: Host, server: Server) -> Launchable:
     """Tell whether a server could be launched again, and where it would run and write; keeps nothing."""
-    return await _look(host, server, keep=False)
+    return await _look(host, server, None)
 
 
-async def capture(host: Host, server: Server) -> Launchable:
-    """Keep, on the host and before the stop, what a second launch needs; give it to `relaunch` or `discard`.
+async def capture(host: Host, server: Server, claimed: Claim) -> Launchable:
+    """Keep, on the host and before the stop, what a second launch needs; give it to `relaunch`.
 
     Raises BringupError with the sentence why there can be no second launch.
     """
-    found = await _look(host, server, keep=True)
+    found = await _look(host, server, None)
+    if not found.restartable:
+        found = await _look(host, server, claimed)
     if found.restartable:
-        await discard(host, found)
         why = found.restartable[0].lower() + found.restartable[1:]
         raise BringupError(f"The server cannot be restarted: {why}", "Nothing was done.")
-    if not _FOLDER.fullmatch(found.folder):
-        raise BringupError(
-            f"What the server was launched with could not be kept on {host.name}.",
-            "Is there room in XDG_RUNTIME_DIR or /tmp? Nothing was done.",
-        )
     return found
 
 
-async def relaunch(host: Host, launchable: Launchable, *, watch: int = WATCH) -> Started:
-    """Launch a captured server, detached from the connection; what was kept of it is removed.
+async def relaunch(host: Host, kept: Launchable, *, argv: Sequence[str] | None = None, watch: int = WATCH) -> Started:
+    """Launch a captured server, detached from the connection; with `argv`, with another command line.
 
-    Raises BringupError with exit status and last words when it ends within `watch` seconds.
+    Launching twice is impossible: what was kept holds one ticket. Raises LaunchFailed with exit status and last words
+    when it ends within `watch` seconds; it can be tried again then, and BringupError where nothing was launched.
     """
-    if not launchable.folder:
-        raise BringupError("There is nothing to launch.", launchable.restartable)
-    done = await host.run(script("launch.sh", launchable.folder, watch), timeout=TIMEOUT + watch, limit=1 << 16)
-    lines = [line.split() for line in done.stdout.decode("ascii", "replace").splitlines()]
-    told = {line[0]: line[1:] for line in lines if line}
-    said = clean_text(done.stderr.decode("utf-8", "replace")).strip()
-    started = told.get("started", [])
-    if len(started) != 2 or not all(word.isdigit() for word in started):
-        raise BringupError(f"The server was not launched on {host.name}: {said or 'its command line is gone'}.")
-    if "ended" in told:
-        status, words = told["ended"][0], _unhex("".join(told["ended"][1:]))
-        last = " / ".join(clean_text(line).strip() for line in words.strip().splitlines()[-3:])
-        raise BringupError(
-            f"The new server ended at once with exit status {status}: {last or said or 'it said nothing'}.",
-            f"See {launchable.stderr or 'its log'}.",
-        )
-    return Started(int(started[0]), int(started[1]))
+    if kept.claim is None:
+        raise BringupError("There is nothing to launch.", kept.restartable)
+    if argv is not None:
+        await edit(host, kept.claim, argv)
+    return await launch_kept(host, kept.claim, kept.inside, kept.stderr, watch=watch)
 
 
-async def discard(host: Host, launchable: Launchable) -> None:
-    """Remove what was kept of a launch that will not be."""
-    if _FOLDER.fullmatch(launchable.folder):
-        await host.run(script("discard.sh", launchable.folder))
+async def launch_kept(host: Host, claimed: Claim, inside: str = "", log: str = "", *, watch: int = WATCH) -> Started:
+    """Launch what lies in the folder of a claim."""
+    folder = claimed.folder
+    command = f"sh {shlex.quote(f'{folder}/pane')} {shlex.quote(folder)}"
+    child = f"{read_script('control/identify.sh')}\n{read_script('control/child.sh')}"
+    asked = script(
+        "launch.sh",
+        folder,
+        claimed.token,
+        watch,
+        inside.replace(PLACE, shlex.quote(command)),
+        child,
+        read_script("control/pane.sh"),
+    )
+    done = await host.run(asked, timeout=TIMEOUT + watch, limit=1 << 16)
+    return read_launch(host.name, done, log)
 
 
-async def _look(host: Host, server: Server, *, keep: bool) -> Launchable:
-    asked = script("capture.sh", server.pid, server.start, "yes" if keep else "no")
+async def edit(host: Host, claimed: Claim, argv: Sequence[str]) -> None:
+    """Put another command line in the place of the kept one; it travels on the standard input, not in a command."""
+    words = b"".join(word.encode("utf-8", "surrogateescape").replace(b"\0", b"") + b"\0" for word in argv)
+    done = await host.run(script("edit.sh", claimed.folder, claimed.token, len(words)), stdin=words, limit=4096)
+    if done.stdout.strip() != b"kept":
+        raise BringupError("The edited command could not be kept on the host.", "Nothing was launched.")
+
+
+async def _look(host: Host, server: Server, claimed: Claim | None) -> Launchable:
+    inside = "" if is_own(server.launcher.start) else server.launcher.start
+    asked = script(
+        "capture.sh",
+        server.pid,
+        server.start,
+        claimed.folder if claimed is not None else "",
+        _copy(server),
+        "yes" if inside else "no",
+    )
     done = await host.run(asked, timeout=TIMEOUT, limit=1 << 17)
     facts = {}
     for line in done.stdout.decode("ascii", "replace").splitlines():
         key, _, value = line.partition(" ")
-        facts[key] = _unhex(value) if key in _HEX else value
+        facts[key] = clean_text(unhex(value)) if key in _HEX else value
     if not facts:
         raise ChannelRefused(f"{host.name} could not tell how PID {server.pid} was launched.", reason="other")
-    obstacle = _obstacle(facts, server)
+    why = obstacle(facts, server)
+    if claimed is not None and not why and "kept" not in facts:
+        why = "what it was launched with could not be kept on the host: is there room in /tmp?"
+    terminal = "inside" in (facts.get("out-kind"), facts.get("err-kind"))
     return Launchable(
-        f"{obstacle[0].upper()}{obstacle[1:]}." if obstacle else "",
-        *(facts.get(key, "") for key in ("cwd", "out", "err", "folder")),
+        restartable=f"{why[0].upper()}{why[1:]}" if why else "",
+        cwd=facts.get("cwd", ""),
+        stdout=facts.get("out", ""),
+        stderr=facts.get("err", ""),
+        log=_log(facts),
+        claim=claimed if not why else None,
+        inside=inside if terminal else "",
     )
 
 
-def _obstacle(facts: Mapping[str, str], server: Server) -> str:
-    """Return what stands against a second launch, "" where nothing does."""
-    if "gone" in facts:
-        return f"its launcher (PID {server.pid}) has ended, and what it was launched with went with it"
-    if "user" in facts:
-        return f"it belongs to {facts['user']}: log in as {facts['user']} to restart it"
-    if "space" in facts:
-        return "it runs in a container: restart it from there (docker restart, kubectl)"
-    if not server.argv or (" " in server.argv[0] and not any(server.argv[1:])):
-        return "it has replaced its command line by a title, so what it was launched with is not known"
-    if "environ" in facts:
-        return "its environment cannot be read"
-    if "cwd-gone" in facts:
-        return f"its directory {facts.get('cwd', '')} is gone"
-    for output in ("out", "err"):
-        words = OUTPUTS.get(facts.get(f"{output}-kind", "other"))
-        if words is not None:
-            reader = facts.get("reader", "").strip().replace("\n", ", ")
-            path = facts.get(output, "").removesuffix(" (deleted)")
-            return words.format(path=path, reader=f" to {reader}" if reader else "")
+def _copy(server: Server) -> str:
+    """Return the file that the reader of the server's output writes: a new server writes there itself."""
+    paths = [target.path for target in server.logs if target.kind == "file" and target.path.startswith("/")]
+    return paths[0] if paths and not paths[0].startswith("/proc/") else ""
+
+
+def _log(facts: Mapping[str, str]) -> str:
+    path = facts.get("err", "")
+    match facts.get("err-kind"):
+        case "file" if facts.get("err-how") == "anew":
+            return f"The old log is put aside as {path}.DATE-TIME, and a new one is begun."
+        case "file":
+            return f"It goes on in {path}, as it did before."
+        case "copied":
+            return f"Its output went through a pipe to {path}: the new server writes there itself."
+        case "deleted":
+            return f"Its log {path} was deleted or replaced: the new server goes on in the file of that name."
+        case "inside":
+            return "It writes to the terminal, as before."
     return ""
-
-
-def _unhex(text: str) -> str:
-    try:
-        return bytes.fromhex(text).decode("utf-8", "replace")
-    except ValueError:
-        return ""

@@ -21,13 +21,17 @@ class Stopped:
     port: int | None = None
     port_user: str = ""
     """Who still listens on the port; "" where nobody does."""
+    again: Process | None = None
+    """The server was started again by what stands above it."""
+    supervised: bool = False
+    """It was not, but what would do that still runs."""
     took: float = 0.0
     """Seconds."""
 
     @property
     def complete(self) -> bool:
         """Nothing is left that would disturb a new launch."""
-        return not (self.remains or self.gpu_holders or self.port_user)
+        return not (self.remains or self.gpu_holders or self.port_user or self.again)
 
     @property
     def sentence(self) -> str:
@@ -43,4 +47,6 @@ class Stopped:
             parts.append(f"the GPU driver still lists the memory of PID {pids}")
         if self.port_user:
             parts.append(f"port {self.port} is still listened on by a process of {self.port_user}")
+        if self.again:
+            parts.append(f"it was started again as PID {self.again.pid} by what stands above it")
         return "; ".join(parts) + "."

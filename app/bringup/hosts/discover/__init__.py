@@ -10,6 +10,8 @@ from bringup.core.events import Server
 from bringup.core.sanitize import clean_text
 from bringup.hosts.base import Host
 from bringup.hosts.discover.candidates import Candidate, Engine, Family
+from bringup.hosts.discover.launched import ask_launchers, plain_launcher, surroundings
+from bringup.hosts.discover.launchers import load_kinds
 from bringup.hosts.discover.log_targets import Descriptor, Surroundings, find_targets
 from bringup.hosts.discover.log_targets import log_target_for as log_target_for
 from bringup.hosts.discover.rows import Listing, Place, read_listing, read_places
@@ -112,19 +114,34 @@ def _make(process: Candidate, engines: Sequence[Engine], name: str, listing: Lis
 async def _complete(
     host: Host, servers: list[Server], family: Family, listing: Listing, within: int | None
 ) -> list[Server]:
-    """Add what only the processes' own folders tell: where they run and write."""
+    """Add what only the processes' own folders tell: where they run and write, and what launched them."""
     if not servers:
         return []
-    script = with_arguments("discover/launcher.sh", *(str(server.pid) for server in servers))
+    kinds = load_kinds()
+    above = {server.pid: family.supervisor(server.pid, within) for server in servers}
+    asked = (f"{pid}:{parent.pid}" if parent is not None else str(pid) for pid, parent in above.items())
+    script = with_arguments("discover/launcher.sh", "|".join(kinds.names), *asked)
     done = await host.run(script, timeout=TIMEOUT, limit=LIMIT)
     places = read_places(done.stdout)
-    return [_place(server, places.get(server.pid, Place()), family, listing, within) for server in servers]
+    around = [
+        surroundings(listing.processes[server.pid], places.get(server.pid, Place()), family, within)
+        for server in servers
+    ]
+    founds = [found for found in map(kinds.recognise, around) if found is not None]
+    launchers = await ask_launchers(host, kinds, founds)
+    completed = []
+    for server in servers:
+        place, parent = places.get(server.pid, Place()), above[server.pid]
+        launcher = launchers.get(server.pid) or plain_launcher(listing.processes[server.pid], place, parent, kinds)
+        title = clean_text(parent.title) if parent is not None else ""
+        completed.append(replace(_place(server, place, family, listing), parent=title, launcher=launcher))
+    return completed
 
 
-def _place(server: Server, place: Place, family: Family, listing: Listing, within: int | None) -> Server:
+def _place(server: Server, place: Place, family: Family, listing: Listing) -> Server:
     around = Surroundings(server.pid, server.user, listing.user, place.cgroup, family.terminal_program(server.pid))
     targets = find_targets(place.descriptors or {1: Descriptor()}, around)
-    return replace(server, cwd=place.cwd, logs=targets, parent=clean_text(family.supervisor(server.pid, within)))
+    return replace(server, cwd=place.cwd, logs=targets)
 
 
 def _seeks(

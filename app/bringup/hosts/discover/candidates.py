@@ -90,6 +90,12 @@ class Candidate:
     state: str
     argv: tuple[str, ...]
     user: str = ""
+    sid: int = 0
+
+    @property
+    def is_shell(self) -> bool:
+        """It runs a shell or a script of one."""
+        return self.program in _SHELLS
 
     @property
     def title(self) -> str:
@@ -153,14 +159,14 @@ class Family:
         """Say whether a process is `root` or descends from it; everything does where it is None."""
         return root is None or pid == root or any(process.pid == root for process in self.above(pid))
 
-    def supervisor(self, pid: int, within: int | None = None) -> str:
-        """Return the title of what stands above a launcher, where that is more than a shell; not beyond `within`."""
+    def supervisor(self, pid: int, within: int | None = None) -> Candidate | None:
+        """Return what stands above a launcher, where that is more than a shell; not beyond `within`."""
         for process in self.above(pid):
             if process.pid in (1, within) or process.program in _TOP:
-                return ""
+                return None
             if not _is_passive(process):
-                return process.title
-        return ""
+                return process
+        return None
 
     def terminal_program(self, pid: int) -> str:
         """Return "tmux" or "screen" where a process runs in one, else ""."""

@@ -1,6 +1,10 @@
-# Tells where processes run and write. Arguments: PID...
+# Tells where processes run and write, and what stands around them. Arguments: NAMES PID[:ABOVE]...
+#   NAMES   variables of the environment, as an extended regular expression; only which of them are set is told
+#   ABOVE   what started the process: a script is looked at for loops
 # Answers for each: a line with its number, then keyed lines, each followed by bytes as od prints them:
-#   cwd, exe, cgroup
+#   cwd, exe, cgroup, environ
+#   deaf    it ignores SIGHUP
+#   loops   the script above it has a loop
 #   fd N FLAGS   what descriptor N leads to; flags: e the path names that file, r it does below /proc/PID/root,
 #                o we may read it, p a pipe, s a socket, c a device
 #   reader N PID        the command line of what reads the pipe of descriptor N, directly or through others
@@ -43,8 +47,28 @@ find_readers() {
     done
 }
 
+# Says whether a process is a shell that runs a script with a loop, from a file or from its own command line.
+has_loops() {
+    text=$(tr '\000' '\n' <"/proc/$1/cmdline")
+    file=$(printf '%s\n' "$text" | sed -n '2,$p' | grep -v '^-' | head -n 1)
+    case $text in
+        *'
+-c
+'*) printf '%s\n' "$text" ;;
+        *) cd "/proc/$1/cwd" && [ -f "$file" ] && head -c 65536 "$file" ;;
+    esac | grep -Eq '(^|[;&|[:space:]])(while|until|for)[[:space:]]'
+}
+
+names=$1
+shift
 for pid; do
+    above=${pid#*:} pid=${pid%:*}
     printf 'process\t%s\n' "$pid"
+    printf 'environ\n'
+    tr '\000' '\n' <"/proc/$pid/environ" | grep -E "^($names)=" | cut -d = -f 1 | bytes
+    # SIGHUP is the lowest bit.
+    case $(sed -n 's/^SigIgn:.*\(.\)$/\1/p' "/proc/$pid/status") in [13579bdf]) printf 'deaf\n' ;; esac
+    [ "$above" = "$pid" ] || ! (has_loops "$above") || printf 'loops\n'
     for link in cwd exe; do
         printf '%s\n' "$link"
         readlink "/proc/$pid/$link" | bytes

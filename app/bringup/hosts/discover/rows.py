@@ -38,6 +38,10 @@ class Place:
     cwd: str = ""
     exe: str = ""
     cgroup: str = ""
+    environ: frozenset[str] = frozenset()
+    """Which of the asked variables its environment has; never their values."""
+    flags: frozenset[str] = frozenset()
+    """"deaf": it ignores SIGHUP, as under nohup; "loops": the script above it has a loop."""
     descriptors: dict[int, Descriptor] = field(default_factory=dict)
 
 
@@ -70,24 +74,34 @@ def read_places(data: bytes) -> dict[int, Place]:
     place = Place()
     for fields, content in _keyed(data):
         try:
-            match fields:
-                case ["process", pid]:
-                    place = places.setdefault(int(pid), Place())
-                case ["cwd"]:
-                    place.cwd = _link(content)
-                case ["exe"]:
-                    place.exe = _link(content)
-                case ["cgroup"]:
-                    place.cgroup = content.decode("utf-8", "replace")
-                case ["fd", number, flags]:
-                    place.descriptors[int(number)] = Descriptor(flags, content.decode("utf-8", "surrogateescape"))
-                case ["reader", number, pid]:
-                    place.descriptors[int(number)].readers.append((int(pid), _words(content)))
-                case ["file", number, pid, flags]:
-                    place.descriptors[int(number)].files.append((int(pid), _link(content), "o" in flags))
-        except (ValueError, KeyError):
+            if fields[0] == "process":
+                place = places.setdefault(int(fields[1]), Place())
+            else:
+                _take(place, fields, content)
+        except (ValueError, KeyError, IndexError):
             continue
     return places
+
+
+def _take(place: Place, fields: list[str], content: bytes) -> None:
+    """Take one keyed line about a place; raises ValueError or KeyError where it makes no sense."""
+    match fields:
+        case ["cwd"]:
+            place.cwd = _link(content)
+        case ["exe"]:
+            place.exe = _link(content)
+        case ["cgroup"]:
+            place.cgroup = content.decode("utf-8", "replace")
+        case ["environ"]:
+            place.environ = frozenset(content.decode("ascii", "replace").split())
+        case ["deaf" | "loops" as flag]:
+            place.flags |= {flag}
+        case ["fd", number, flags]:
+            place.descriptors[int(number)] = Descriptor(flags, content.decode("utf-8", "surrogateescape"))
+        case ["reader", number, pid]:
+            place.descriptors[int(number)].readers.append((int(pid), _words(content)))
+        case ["file", number, pid, flags]:
+            place.descriptors[int(number)].files.append((int(pid), _link(content), "o" in flags))
 
 
 def _keyed(data: bytes) -> Iterator[tuple[list[str], bytes]]:
@@ -111,7 +125,9 @@ def _keyed(data: bytes) -> Iterator[tuple[list[str], bytes]]:
 
 def _candidate(pid: int, stat: list[str], cmdline: bytes) -> Candidate:
     argv = cmdline.decode("utf-8", "surrogateescape").rstrip("\0 ").split("\0")[:_MOST_ARGUMENTS]
-    return Candidate(pid=pid, ppid=int(stat[1]), start=int(stat[_START]), state=stat[0], argv=tuple(argv))
+    return Candidate(
+        pid=pid, ppid=int(stat[1]), start=int(stat[_START]), state=stat[0], argv=tuple(argv), sid=int(stat[3])
+    )
 
 
 def _words(cmdline: bytes) -> str:

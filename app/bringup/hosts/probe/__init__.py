@@ -12,7 +12,7 @@ Rows are fields separated by TAB and ended by LF, the first field says what a ro
     U uid name · T pid title · M pid ! | = | + path | - path      checkpoint files in the maps; `!`: unreadable
     L port pid title            who listens on the port (hexadecimal): `-` nobody, 0 somebody who cannot be seen
     E count                     the sample is complete
-    G uptime · g line · a parent/session user line · Q uptime     an answer of nvidia-smi
+    G uptime · g line · t pid title · a parent/session/start user line · Q uptime     an answer of nvidia-smi
 
 Nothing that a host sends raises: a row that makes no sense is counted and passed over.
 """
@@ -24,7 +24,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from bringup.core.events import ChannelClosed, ChannelOpened, Event, GpusSeen, HostSeen, PortSeen, ServerGone
 from bringup.core.sanitize import clean
-from bringup.hosts.probe.gpus import Answer
+from bringup.hosts.probe.gpus import MOST_APPS, Answer
 from bringup.hosts.probe.process_rows import Samples
 from bringup.hosts.shipped import grep_pattern, read_script, with_arguments
 
@@ -47,8 +47,8 @@ def script(
     """Return the script that watches the tree of process `root`, or looks for a server where it is None.
 
     `patterns` are words in a command line; `within` confines the search to the descendants of a process; `port` is the
-    one whose listener is named; `interval` is in seconds, and so is `patience`, after which nvidia-smi is ended. To be
-    run with `Host.stream`.
+    one whose listener is named; `interval` is in seconds, and so is `patience`, after which nvidia-smi is ended (0: it
+    is not asked). To be run with `Host.stream`.
     """
     arguments = (str(root or ""), f"{port:04X}" if port else "", f"{interval:g}", str(patience), str(within or ""))
     return with_arguments("probe/probe.sh", read_script("probe/probe.awk"), *arguments, *map(grep_pattern, patterns))
@@ -76,6 +76,7 @@ class ProbeDecoder:
             "L": self._port,
             "G": self._asked,
             "g": self._gpu_line,
+            "t": self._app_title,
             "a": self._app_line,
             "Q": self._answered,
         }
@@ -185,8 +186,9 @@ class ProbeDecoder:
 
     def _port(self, fields: list[str]) -> list[Event]:
         port, pid = int(fields[0], 16), None if fields[1] == "-" else int(fields[1])
-        title = "" if not pid else self._samples.title(pid) or clean(fields[2].encode())
-        return [PortSeen(at=self._samples.at, port=port, pid=pid, title=title)]
+        title = "" if not pid else self._samples.title(pid) or clean(fields[2].encode()).strip()
+        at = self._samples.at if self._root is not None else self.now or 0.0
+        return [PortSeen(at=at, port=port, pid=pid, title=title)]
 
     # --- its GPUs ---
 
@@ -197,6 +199,11 @@ class ProbeDecoder:
     def _gpu_line(self, fields: list[str]) -> list[Event]:
         if self._answer is not None:
             self._answer.take_gpu("\t".join(fields))
+        return []
+
+    def _app_title(self, fields: list[str]) -> list[Event]:
+        if self._answer is not None and len(self._answer.titles) < MOST_APPS:
+            self._answer.titles[int(fields[0])] = clean(fields[1].encode()).strip()
         return []
 
     def _app_line(self, fields: list[str]) -> list[Event]:
@@ -212,7 +219,7 @@ class ProbeDecoder:
         events: list[Event] = []
         if answer.gpus:
             tree = self._samples.pids if self._gone is None else frozenset()
-            apps = answer.resolve(tree, self._root, self._samples.title)
+            apps = answer.resolve(tree, self._root, self._samples.title, self._started)
             events.append(GpusSeen(at=at, gpus=tuple(answer.gpus), apps=apps, took=max(0.0, end - at)))
         if answer.said:
             return events + self._tell("gpus", f"nvidia-smi says: {answer.said}")
@@ -220,6 +227,13 @@ class ProbeDecoder:
             self._told["gpus"] = ""
             events.append(ChannelOpened(at=at, channel="gpus"))
         return events
+
+    def _started(self, ticks: int) -> float:
+        """When a process was started, epoch seconds."""
+        if self._anchor is None:
+            return 0.0
+        epoch, uptime = self._anchor
+        return epoch - uptime + ticks / self._samples.ticks
 
 
 def _seconds(text: str) -> float:

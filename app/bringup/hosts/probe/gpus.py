@@ -27,6 +27,8 @@ class Answer:
     """Uptime of the host when it was asked."""
     gpus: list[Gpu] = field(default_factory=list)
     apps: list[tuple[str, str, list[str]]] = field(default_factory=list)
+    titles: dict[int, str] = field(default_factory=dict)
+    """Command lines of processes that no sample holds."""
     said: str = ""
     """The first line that is no row: an error, or "No devices were found"."""
 
@@ -48,8 +50,18 @@ class Answer:
         elif len(self.apps) < MOST_APPS:
             self.apps.append((parent, user, parts))
 
-    def resolve(self, tree: Collection[int], root: int | None, title: Callable[[int], str]) -> tuple[GpuApp, ...]:
-        """Return the processes on GPUs; `tree` are those of the watched server, `title` knows their command lines."""
+    def resolve(
+        self,
+        tree: Collection[int],
+        root: int | None,
+        title: Callable[[int], str],
+        started: Callable[[int], float] = lambda ticks: 0.0,
+    ) -> tuple[GpuApp, ...]:
+        """Return the processes on GPUs.
+
+        `tree` are those of the watched server, `title` knows their command lines, `started` turns clock ticks since
+        boot into epoch seconds.
+        """
         index = {gpu.uuid: gpu.index for gpu in self.gpus}
         found = []
         for parent, user, (pid_text, uuid, used, name) in self.apps:
@@ -57,9 +69,12 @@ class Answer:
             if gpu is None:
                 continue
             pid = int(pid_text)
-            shown = title(pid) or ("" if name.startswith("[N") else clean_text(name))
+            shown = title(pid) or self.titles.get(pid) or ("" if name.startswith("[N") else clean_text(name))
             orphan = pid not in tree and root != 1 and _is_left_over(pid_text, parent)
-            found.append(GpuApp(pid, gpu, _whole(used), shown, clean_text(user), orphan))
+            since = (
+                started(int(ticks)) if (ticks := parent.split("/")[-1]).isdigit() and parent.count("/") == 2 else 0.0
+            )
+            found.append(GpuApp(pid, gpu, _whole(used), shown, clean_text(user), orphan, since))
         return tuple(found)
 
     def _hear(self, line: str) -> None:
@@ -84,7 +99,7 @@ def _gpu(index: int, parts: list[str]) -> Gpu:
 
 def _is_left_over(pid: str, parent: str) -> bool:
     """A child of init that leads no session of its own: what a service manager starts does."""
-    ppid, _, session = parent.partition("/")
+    ppid, session, *_ = [*parent.split("/"), ""]
     return ppid == _INIT and session != pid
 
 

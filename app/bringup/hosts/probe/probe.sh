@@ -5,7 +5,7 @@
 #   ROOT      process whose tree is watched; empty: look for processes with a PATTERN (grep's) in their command line
 #   PORT      TCP port whose listener is named, as four hexadecimal digits; empty: none
 #   INTERVAL  seconds between samples
-#   PATIENCE  seconds after which nvidia-smi is ended
+#   PATIENCE  seconds after which nvidia-smi is ended; 0: it is not asked
 #   WITHIN    when looking: only what descends from this process; empty: everything
 # probe/__init__.py describes the rows. Rows leave in writes of less than 4 KiB, so that those of the two processes that
 # write (samples, nvidia-smi) never mix; what may hold any byte is the last field and has lost its line ends.
@@ -26,13 +26,22 @@ sleep 0.01 2>/dev/null || every=$((${every%.*} + 1))
 
 # --- nvidia-smi, in a process of its own: one that hangs holds up nothing else ---
 
-# Sets $parent to "parent/session" of process $1, and $user to its owner.
+# Sets $title to the command line of process $1.
+command_line() {
+    title=$(tr '\000-\037\177' ' ' 2>/dev/null <"/proc/$1/cmdline") || title=''
+}
+
+# Sets $parent to "parent/session/start" of process $1, $user to its owner; tells the command line where nobody else does.
 origin() {
     parent='' user=''
     [ -e "/proc/$1/stat" ] || return
     { read -r stat <"/proc/$1/stat"; } 2>/dev/null
     set -- "$1" ${stat##*) }
-    parent=$3/$5
+    parent=$3/$5/${21}
+    if [ -z "$root" ] || [ "$3" = 1 ]; then
+        command_line "$1"
+        printf 't\t%s\t%.300s\n' "$1" "$title"
+    fi
     set -- "$1" $(ls -ld "/proc/$1" 2>/dev/null)
     user=$4
 }
@@ -82,7 +91,7 @@ watch_gpus() {
     done
 }
 
-if command -v nvidia-smi >/dev/null; then watch_gpus </dev/null & else printf 'X\tgpus\tmissing\n'; fi
+if [ "$patience" = 0 ]; then :; elif command -v nvidia-smi >/dev/null; then watch_gpus </dev/null & else printf 'X\tgpus\tmissing\n'; fi
 
 # --- no server yet: who looks like one ---
 
@@ -97,7 +106,32 @@ descends() {
     return 1
 }
 
+# Who listens on the port: looked for where its sockets have changed, since all open files of the host are read for it.
+tell_port() {
+    sockets=''
+    for socket in $(grep -h -i ":$port 0*:0000 0A " net/tcp net/tcp6 2>/dev/null | while read -r _ _ _ _ _ _ _ _ _ inode _; do
+        echo "$inode"
+    done); do sockets="$sockets -e socket:.$socket]\$"; done
+    if [ "$sockets" != "$known" ]; then
+        known=$sockets holder=- title=''
+        if [ -n "$sockets" ]; then
+            holder=0 folder=0
+            while read -r line; do
+                case $line in
+                /proc/*) folder=${line#/proc/} folder=${folder%%/*} ;;
+                *) [ "$holder" != 0 ] && [ "$holder" -lt "$folder" ] || holder=$folder ;;
+                esac
+            done <<END
+$(ls -l /proc/[0-9]*/fd/ 2>/dev/null | grep -e '^/proc/.*:$' $sockets)
+END
+            [ "$holder" = 0 ] || command_line "$holder"
+        fi
+    fi
+    printf 'L\t%s\t%s\t%.300s\n' "$port" "$holder" "$title"
+}
+
 if [ -z "$root" ]; then
+    known=none ticks=0
     for pattern; do
         shift
         set -- "$@" -e "$pattern"
@@ -110,7 +144,9 @@ if [ -z "$root" ]; then
         done
         read -r up _ </proc/uptime
         printf 'C\t%s\t%s\n' "$up" "$found"
-        sleep 2 || exit
+        [ -z "$port" ] || [ $((ticks % 5)) != 0 ] || tell_port
+        ticks=$((ticks + 1))
+        sleep "$every" || exit
     done
 fi
 

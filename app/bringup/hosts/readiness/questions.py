@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
+from bringup.core.agreement import has_log, owner
 from bringup.core.errors import UsageError
 from bringup.core.state import State
 from bringup.core.verdict import StateName
+from bringup.core.versions import is_within
 
 DATA = "readiness.toml"
-SETTLED: tuple[StateName, ...] = ("ready", "standby")
+WELL: tuple[StateName, ...] = ("ready", "standby", "degraded")
 ENDED: tuple[StateName, ...] = ("waiting", "failed", "stopped")
 LOOPBACK = "127.0.0.1"
 EVERYWHERE = ("", "0.0.0.0", "::", "localhost")
-_NUMBERS = re.compile(r"\d+")
-_PRE_RELEASE = re.compile(r"\d(?:a|b|rc|\.?dev)\d*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +32,9 @@ class Route:
     serving: float
     troubled: float
     since: str = ""
+    until: str = ""
+    blind: bool = False
+    """Only where no log tells of the ready line."""
     samples: tuple[str, ...] = ()
     """Versions for which this route is the one."""
 
@@ -62,28 +64,22 @@ def parse_routes(table: dict[str, Any], source: str) -> tuple[Route, ...]:
         raise UsageError(f"{source}: a path has a field missing or one too many: {error}.") from error
     for route in routes:
         for version in route.samples:
-            if route_for(route.engine, version, routes) is not route:
+            if route_for(route.engine, version, routes, blind=route.blind) is not route:
                 raise UsageError(f"{source}: {route.engine} '{version}' is not asked for {route.path} as it should be.")
     return routes
 
 
-def route_for(engine: str | None, version: str | None, routes: Sequence[Route]) -> Route | None:
-    """Return the route of an engine's version; an unknown version has only what every version has."""
+def route_for(engine: str | None, version: str | None, routes: Sequence[Route], *, blind: bool = False) -> Route | None:
+    """Return the route of an engine's version; an unknown version has only what every version has.
+
+    `blind` says that no log tells of the ready line.
+    """
     for route in routes:
-        if route.engine == engine and (not route.since or reaches(version or "", route.since)):
+        if route.engine != engine or (route.blind and not blind):
+            continue
+        if not (route.since or route.until) or (version and is_within(version, route.since, route.until)):
             return route
     return None
-
-
-def reaches(version: str, since: str) -> bool:
-    """Tell whether a version is at least another one; a pre-release comes before its release."""
-    given, wanted = _release(version), _release(since)
-    return given > wanted or (given == wanted and not _PRE_RELEASE.search(version))
-
-
-def _release(version: str) -> tuple[int, ...]:
-    numbers = [int(number) for number in _NUMBERS.findall(version.partition("+")[0])[:3]]
-    return tuple(numbers + [0] * (3 - len(numbers)))
 
 
 def next_question(state: State, verdict: StateName, now: float, routes: Sequence[Route]) -> Question | None:
@@ -93,9 +89,12 @@ def next_question(state: State, verdict: StateName, now: float, routes: Sequence
     a question that is answered can cost a token. Where the table cannot be read, the port itself is tried.
     """
     attempt, server = state.attempt, state.server
+    # What another process answers says nothing of this server, and costs that one a token.
+    if owner(state) == "foreign":
+        return None
     port = attempt.port or (server.port if server else None)
     engine = attempt.engine or (server.engine if server else None)
-    route = route_for(engine, attempt.version, routes)
+    route = route_for(engine, attempt.version, routes, blind=not has_log(state))
     if port is None or route is None or verdict in ENDED or not _listens(state, port):
         return None
     last = state.http.at if state.http is not None else None
@@ -120,6 +119,6 @@ def _listens(state: State, port: int) -> bool:
 
 
 def _interval(route: Route, state: State, verdict: StateName) -> float:
-    if verdict in SETTLED and state.http is not None and state.http.status == 200:
+    if verdict in WELL and state.http is not None and state.http.status == 200:
         return route.serving
     return route.troubled if state.http_ok_at is not None else route.starting

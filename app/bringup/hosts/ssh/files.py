@@ -125,7 +125,7 @@ class SftpFile:
         first, last = self._checked(before), self._checked(after)
         gone = isinstance(path, (asyncssh.SFTPNoSuchFile, asyncssh.SFTPPermissionDenied))
         moved = gone or not _same(first, self._checked(path), last)
-        return FileLook(_joined(data, block), last.size or 0, head, moved, exists=not gone)
+        return FileLook(_joined(data, block), last.size or 0, head, moved, exists=not gone, written=last.mtime)
 
     async def _read(self, start: int, length: int) -> bytes:
         data: bytes = await self._handle.read(length, start)

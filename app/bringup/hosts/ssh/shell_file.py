@@ -34,7 +34,7 @@ exec 3<"$path"
 echo open
 file=/proc/$$/fd/3
 while read -r page pages; do
-    stat -L -c '%s %d:%i' "$file"
+    stat -L -c '%s %Y %d:%i' "$file"
     stat -L -c '%d:%i' -- "$path" 2>/dev/null || echo gone
     printf {end}
     dd if="$file" bs=4096 skip="$page" count="$pages" 2>/dev/null
@@ -88,8 +88,9 @@ class ShellFile:
                 raise ConnectionLost(f"The reader of {self._where} has ended.") from exc
             facts, data, head = [await self._until(self._end) for _ in range(3)]
         skip = offset - first * PAGE
-        length, node, path = facts.split()
-        return FileLook(data[skip : skip + size], int(length), head, moved=path != node, exists=path != b"gone")
+        length, written, node, path = facts.split()
+        bytes_there = data[skip : skip + size]
+        return FileLook(bytes_there, int(length), head, path != node, exists=path != b"gone", written=float(written))
 
     async def close(self) -> None:
         """End the process; never raises."""

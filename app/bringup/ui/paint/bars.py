@@ -9,8 +9,10 @@ from bringup.ui.paint.row import Row
 
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 _LEVELS = "▁▂▃▄▅▆▇█"
-DONE, SOLID, READ, OPENED, INFERRED, TRACK, UNKNOWN = "▆", "█", "▓", "░", "╱", "─", "·"
-"""Done; proven by its own log; read, as its maps show; opened, perhaps not read; implied; still to come; unknown."""
+DONE, SOLID, READ, OPENED, GROWN, INFERRED, TRACK, UNKNOWN = "▆", "█", "▓", "░", "■", "╱", "─", "·"
+"""Done; proven by its own log; read, as its maps show; opened, perhaps not read; as its GPU memory grew; implied; still
+to come; unknown."""
+_TEXTURES = {"maps": (READ, "observed"), "memory": (GROWN, "grown"), "peers": (INFERRED, "inferred")}
 
 
 def solid(share: float, width: int, ink: str) -> Row:
@@ -37,7 +39,7 @@ def rank_bar(view: RankView, width: int, ink: str = "") -> Row:
         return ((DONE * width, ink or "proven-done"),)
     if view.source == "log":
         return solid(share, width, ink or "proven")
-    texture, own = (INFERRED, "inferred") if view.source in ("peers", "none") else (READ, "observed")
+    texture, own = _TEXTURES.get(view.source, _TEXTURES["peers"])
     read = cells(share, width)
     ahead = max(0, cells(view.opened or 0.0, width) - read)
     return (

@@ -1,105 +1,115 @@
-"""All that the verdict rests on: the sentence, every line of evidence, and each channel with its age."""
+"""All that the verdict rests on: the sentence, times and limits, every line of evidence, each channel with its age."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from bringup.core.ranks import name_of
 from bringup.core.sanitize import clean_text
 from bringup.core.words import duration
-from bringup.ui.paint.gpus import foreign
-from bringup.ui.paint.measures import count, gib, size
-from bringup.ui.paint.phases import phase_name
-from bringup.ui.paint.row import Row, Span, clip, shorten, wrapped
-from bringup.ui.paint.verdict import SIGNS, details, time_left
+from bringup.ui.paint.bars import SOLID, TRACK
+from bringup.ui.paint.channels import paint_channels
+from bringup.ui.paint.holders import paint_holders
+from bringup.ui.paint.limits import countdown_row, hang_row, time_left
+from bringup.ui.paint.measures import clock
+from bringup.ui.paint.models import paint_models
+from bringup.ui.paint.phase_table import paint_table
+from bringup.ui.paint.row import Row, clip, joined, width_of, wrapped
+from bringup.ui.paint.sentence import paint_sentence
+from bringup.ui.paint.verdict import SIGNS, marked, sentence
 from bringup.ui.picture import Picture
 
-_CHANNEL = 12
+_GAUGE = 24
 
 
 def paint_evidence(picture: Picture, width: int) -> list[Row]:
     """Return the whole account as rows of at most `width` cells; long lines are wrapped."""
     verdict = picture.verdict
     sign, ink = SIGNS[verdict.state]
-    rows: list[Row] = [((f"{sign} {verdict.state.upper()}", ink),)]
-    rows += [((line, "strong"),) for line in wrapped(clean_text(verdict.summary), width, 6)]
-    if verdict.state in ("starting", "slow"):
-        rows += [(), *_wrapped(time_left(verdict), width)]
-    rows += [(), (("What it rests on", "title"),)]
-    shown = [row for row in details(picture, 10_000) if row != time_left(verdict)]
-    for row in shown or [(("Nothing was seen yet.", "quiet"),)]:
-        rows += _wrapped(row, width)
-    rows += [(), (("Channels", "title"),)]
-    for name, text, ink in channels(picture):
-        for number, line in enumerate(wrapped(text, width - _CHANNEL - 2, 4)):
-            rows.append(((f"  {(name if number == 0 else '').ljust(_CHANNEL)}", "quiet"), (line, ink)))
-    rows += [(), (("Phases", "title"),), *_phases(picture)]
-    if picture.state.earlier:
-        rows += [(), (("Earlier launches in this log", "title"),), *_earlier(picture)]
+    rows = paint_sentence(f"{sign} {verdict.state.upper()}", ink, sentence(verdict), width, 6, marked(picture))
+    rows += _times(picture, width)
+    for title, section in _sections(picture, width):
+        if section:
+            rows += [(), ((title, "title"),), *section]
     return [clip(row, width) for row in rows]
 
 
-def channels(picture: Picture) -> list[tuple[str, str, str]]:
-    """Return (channel, what it says of itself, ink) for all of them, those that are closed too."""
-    state, closed = picture.state, dict(picture.state.closed)
-    link = state.link
-    found = [
-        ("connection", f"{link.status}{f', {clean_text(link.why)}' if link.why else ''}", _ink(link.status == "up"))
-    ]
-    found.append(
-        _channel(picture, closed, "processes", state.sampled_at, count(len(state.processes), "process", "processes"))
-    )
-    log = state.log
-    read = f"{size(log.size)}, {count(log.lines, 'line')}, {log.unknown:,} that no rule knows"
-    told = f"{clean_text(log.path) or 'without a path'}, {read}"
-    found.append(_channel(picture, closed, "log", log.grew_at, told))
-    for at, how in log.moves[-3:]:
-        found.append(("", f"the log was {clean_text(how)} {duration(picture.now - at)} ago", "slow"))
-    found.append(_channel(picture, closed, "gpus", state.gpu.seen_at, count(len(state.gpu.gpus), "GPU")))
-    for app, orphan in foreign(state)[:8]:
-        whose = "an orphan" if orphan else "another process"
-        title = shorten(clean_text(app.title), 40)
-        held = f"{gib(app.used)} GiB" if app.used is not None else "memory"
-        found.append(("", f"GPU {app.gpu}: {held} held by {whose}, PID {app.pid} {title}".rstrip(), "slow"))
-    if "maps" in closed:
-        found.append(("maps", f"closed: {clean_text(closed['maps'])}", "slow"))
-    found.append(_http(picture, closed))
-    return found
+def _sections(picture: Picture, width: int) -> Iterator[tuple[str, list[Row]]]:
+    yield "Cause", _cause(picture, width)
+    yield "What it rests on", _grounds(picture, width)
+    yield "Warnings", _warnings(picture, width)
+    yield "Channels", paint_channels(picture, width)
+    yield "GPU memory of others", paint_holders(picture, width)
+    yield "Models on the disk", paint_models(picture, width)
+    yield "Kernel log", _kernel(picture, width)
+    yield "Phases", paint_table(picture)
+    yield "Earlier launches in this log", _earlier(picture)
 
 
-def _ink(good: bool) -> str:
-    return "text" if good else "slow"
-
-
-def _channel(picture: Picture, closed: dict[str, str], name: str, at: float | None, text: str) -> tuple[str, str, str]:
-    if name in closed:
-        return name, f"closed: {clean_text(closed[name])}", "slow"
-    if at is None:
-        return name, "nothing came yet", "quiet"
-    return name, f"{text}, last sign {duration(max(0.0, picture.now - at))} ago", "text"
-
-
-def _http(picture: Picture, closed: dict[str, str]) -> tuple[str, str, str]:
-    answer = picture.state.http
-    if "http" in closed:
-        return "http", f"closed: {clean_text(closed['http'])}", "slow"
-    if answer is None:
-        return "http", "not asked yet", "quiet"
-    said = f"HTTP {answer.status}" if answer.status is not None else answer.error or "no answer"
-    return (
-        "http",
-        f"{clean_text(answer.path)} answered {said}, {duration(max(0.0, picture.now - answer.at))} ago",
-        "text",
-    )
-
-
-def _phases(picture: Picture) -> list[Row]:
+def _times(picture: Picture, width: int) -> list[Row]:
+    """Time left, the limit that runs (with a gauge where there is room), the shape of a hang."""
+    verdict = picture.verdict
     rows: list[Row] = []
-    last = dict(picture.verdict.ghosts)
-    for view in picture.verdict.phases:
-        name = f"{view.role} {phase_name(view)}" if view.role else phase_name(view)
-        key = "/".join(filter(None, (view.phase, view.role or "", view.part)))
-        before: tuple[Span, ...] = ((f"   last time {duration(last[key])}", "quiet"),) if key in last else ()
-        running: tuple[Span, ...] = () if view.ended else (("  running", "work"),)
-        rows.append(((f"  {name.ljust(22)}", "text"), (duration(view.seconds).rjust(12), "text"), *before, *running))
-    return rows or [(("  None was seen yet.", "quiet"),)]
+    if verdict.eta_s is not None or verdict.state in ("starting", "slow"):
+        rows += _hung(time_left(verdict), width)
+    if verdict.countdown is not None:
+        row = countdown_row(picture, verdict.countdown)
+        rows += _hung(row, width)
+    if verdict.countdown is not None and verdict.countdown.left_s > 0:
+        gone = 1 - max(0.0, verdict.countdown.left_s) / max(1.0, verdict.countdown.limit_s)
+        done = round(max(0.0, min(1.0, gone)) * _GAUGE)
+        note = clean_text(verdict.countdown.note)
+        of = f" of {duration(verdict.countdown.limit_s)}{f'; {note}' if note else ''}"
+        gauge: Row = ((SOLID * done, "late"), (TRACK * (_GAUGE - done), "track"), (of, "quiet"))
+        rows.append((("  ", "text"), (" " * 10, "text"), *gauge))
+    if verdict.hang:
+        rows += _hung(hang_row(picture), width)
+    return [(), *rows] if rows else []
+
+
+def _cause(picture: Picture, width: int) -> list[Row]:
+    cause = picture.verdict.cause
+    if cause is None:
+        return []
+    rows: list[Row] = []
+    who = name_of(picture.state.attempt, cause.rank) if cause.rank is not None else ""
+    where = f"log line {cause.line_number:,}" if cause.line_number is not None else ""
+    if who or where:
+        rows.append((("  ", "text"), *joined([(who, "strong"), (where, "quiet"), (clean_text(cause.kind), "quiet")])))
+    rows += _text(cause.line, width, "log-error") if cause.line else []
+    return [*rows, *_text(cause.advice, width, "text", "→ ", "key")] if cause.advice else rows
+
+
+def _grounds(picture: Picture, width: int) -> list[Row]:
+    rows: list[Row] = []
+    countdown = picture.verdict.countdown
+    for line in picture.verdict.evidence:
+        if countdown is not None and countdown.name in line:
+            continue  # it stands above, with its gauge
+        rows += _text(line, width, "text", "· ", "faint")
+    return rows
+
+
+def _warnings(picture: Picture, width: int) -> list[Row]:
+    rows: list[Row] = []
+    told: set[str] = set()
+    for advisory in picture.verdict.warnings:
+        # Channels that cannot be had have their own table.
+        if advisory.kind == "channel-missing":
+            continue
+        rows += _text(advisory.detail, width, "text", "! ", "slow")
+        if advisory.advice and advisory.advice not in told:
+            rows += _text(advisory.advice, width, "quiet", "→ ", "key")
+        told.add(advisory.advice)
+    return rows
+
+
+def _kernel(picture: Picture, width: int) -> list[Row]:
+    rows: list[Row] = []
+    for line in picture.state.kernel:
+        at = clock(line.at, picture.state.utc_offset) if line.at else "--:--:--"
+        rows += _text(line.text, width, "log-error", f"{at}  ", "quiet")
+    return rows
 
 
 def _earlier(picture: Picture) -> list[Row]:
@@ -112,11 +122,20 @@ def _earlier(picture: Picture) -> list[Row]:
     ]
 
 
-def _wrapped(row: Row, width: int) -> list[Row]:
-    """A row broken over several ones, in the ink of its longest part; its first part stays in front."""
-    (head, head_ink), rest = row[0], row[1:]
-    text = "".join(part for part, _ in rest)
-    ink = max(rest, key=lambda span: len(span[0]))[1] if rest else head_ink
-    lines = wrapped(text, max(10, width - len(head) - 2), 8)
-    first: Row = ((f"  {head}{' ' if text.startswith(' ') else ''}", head_ink), (lines[0], ink))
-    return [first, *(((" " * (len(head) + 2), ink), (line, ink)) for line in lines[1:])]
+def _hung(row: Row, width: int) -> list[Row]:
+    """A row whose first word stands in a column of its own; what does not fit goes on below."""
+    (word, ink), *rest = row
+    lead = f"  {word.strip().ljust(10)}"
+    if len(lead) + width_of(tuple(rest)) <= width:
+        return [((lead, ink), *rest)]
+    first, first_ink = rest[0]
+    begin, *lines = wrapped("".join(text for text, _ in rest), max(10, width - len(lead)), 5)
+    cut = len(first) if begin.startswith(first) else 0
+    head: Row = ((lead, ink), (begin[:cut], first_ink), (begin[cut:], "quiet"))
+    return [head, *(((" " * len(lead), "text"), (line, "quiet")) for line in lines)]
+
+
+def _text(text: str, width: int, ink: str, lead: str = "", lead_ink: str = "text") -> list[Row]:
+    lines = wrapped(clean_text(text), max(10, width - len(lead) - 2), 8)
+    first: Row = ((f"  {lead}", lead_ink), (lines[0], ink))
+    return [first, *(((" " * (len(lead) + 2), "text"), (line, ink)) for line in lines[1:])]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from bringup.core.events import Gpu, GpuApp
+from bringup.core.events import Gpu
+from bringup.core.preflight import is_orphan, own_pids
 from bringup.core.sanitize import clean_text
 from bringup.core.state import State
 from bringup.ui.paint.bars import sparkline, stacked
@@ -29,28 +31,33 @@ class Owners:
 
 def owners(state: State, gpu: Gpu) -> Owners:
     """Return who holds the memory of a GPU."""
-    ours = _ours(state)
+    ours = own_pids(state)
     sums = {"own": 0, "other": 0, "orphan": 0}
     for app in state.gpu.apps:
         if app.gpu == gpu.index:
-            orphan = app.orphan or app.pid in state.orphans
-            kind = "orphan" if orphan else "own" if app.pid in ours else "other"
+            kind = "orphan" if is_orphan(state, app) else "own" if app.pid in ours else "other"
             sums[kind] += app.used or 0
     return Owners(**sums, rest=max(0, (gpu.used or 0) - sum(sums.values())))
 
 
-def _ours(state: State) -> set[int]:
-    return {process.pid for process in state.processes} | {rank.pid for rank in state.attempt.ranks if rank.pid}
+def paint_gpus(
+    picture: Picture,
+    width: int,
+    height: int,
+    *,
+    focused: bool,
+    row: Callable[[Picture, Gpu, int], Row] | None = None,
+) -> list[Row]:
+    """Return exactly `height` rows: heading and one row a GPU, or the sentence why there is none.
 
-
-def paint_gpus(picture: Picture, width: int, height: int, *, focused: bool) -> list[Row]:
-    """Return exactly `height` rows: heading and one row a GPU, or the sentence why there is none."""
+    `row` paints a GPU otherwise than usual.
+    """
     channel = picture.state.gpu
     rows = [heading(4, "GPUs", width, focused=focused, left=_model(picture), right=_head(picture, width))]
     if not channel.gpus:
         rows += [((f" {line}", "quiet"),) for line in wrapped(why_none(picture), width - 2, height - 1)]
     for gpu in channel.gpus[: height - 1]:
-        rows.append(_gpu(picture.state, gpu, width))
+        rows.append((row or _gpu)(picture, gpu, width))
     hidden = len(channel.gpus) - (height - 1)
     if hidden > 0 and height > 1:
         rows[-1] = ((f" … {count(hidden + 1, 'more GPU')}", "quiet"),)
@@ -65,57 +72,38 @@ def why_none(picture: Picture) -> str:
     return "nvidia-smi has not answered yet."
 
 
-def foreign(state: State) -> list[tuple[GpuApp, bool]]:
-    """Return the processes on the GPUs that are not this server's, and whether each is an orphan."""
-    ours = _ours(state)
-    strangers = [app for app in state.gpu.apps if app.pid not in ours or app.orphan or app.pid in state.orphans]
-    return [(app, app.orphan or app.pid in state.orphans) for app in strangers]
-
-
-def strangers(state: State) -> list[str]:
-    """Return a sentence for each process that holds memory which this server may need, the largest first."""
-    needed = {rank.gpu for rank in state.attempt.ranks if rank.gpu is not None}
-    found = [
-        (app, orphan) for app, orphan in foreign(state) if (orphan or app.gpu in needed) and (app.used or 0) >= 1024
-    ]
-    said = []
-    for app, orphan in sorted(found, key=lambda pair: -(pair[0].used or 0)):
-        whose = "an orphan of an earlier server" if orphan else f"{clean_text(app.user) or 'somebody'}'s process"
-        said.append(f"GPU {app.gpu}: {gib(app.used or 0)} GiB are held by {whose}, PID {app.pid}")
-    return said
-
-
-def _gpu(state: State, gpu: Gpu, width: int) -> Row:
-    held = owners(state, gpu)
-    numbers = _numbers(gpu, width)
-    taken = 4 + sum(len(text) for text, _ in numbers)
+def _gpu(picture: Picture, gpu: Gpu, width: int) -> Row:
+    state = picture.state
+    measured = numbers(gpu)
+    taken = 4 + sum(len(text) for text, _ in measured)
     tail = max(11, min(24, (width - taken) // 3))
     bar = max(4, width - taken - tail - 2)
+    row: Row = ((f" {gpu.index:>2} ", "text"), *owner_bar(state, gpu, bar), *measured, (" ", "text"))
+    return clip((*row, *_tail(state, gpu, owners(state, gpu), tail)), width)
+
+
+def owner_bar(state: State, gpu: Gpu, width: int) -> Row:
+    """Return the memory of a GPU as a bar whose parts are its owners."""
+    held = owners(state, gpu)
     parts = (
         (held.own, _OWN, "mem-own"),
         (held.rest, _REST, "mem-rest"),
         (held.other, _OTHER, "mem-other"),
         (held.orphan, _ORPHAN, "mem-orphan"),
     )
-    return clip(
-        (
-            (f" {gpu.index:>2} ", "text"),
-            *stacked(parts, gpu.total or 0, bar),
-            *numbers,
-            (" ", "text"),
-            *_tail(state, gpu, held, tail),
-        ),
-        width,
-    )
+    return stacked(parts, gpu.total or 0, width)
 
 
-def _numbers(gpu: Gpu, width: int) -> tuple[Span, ...]:
+def numbers(gpu: Gpu, *, short: bool = False) -> tuple[Span, ...]:
+    """Return memory in use, utilisation, power and temperature in columns; memory alone where it is to be short."""
     used = gib(gpu.used) if gpu.used is not None else "?"
     total = f"/{gpu.total / 1024:.0f}" if gpu.total else ""
     util = f"{gpu.utilization}%" if gpu.utilization is not None else "-"
     watts = f"{gpu.power:.0f}W" if gpu.power is not None else "-"
     degrees = f"{gpu.temperature}°C" if gpu.temperature is not None else "-"
     memory = f" {used.rjust(5)}{total.ljust(4)}"
+    if short:
+        return ((memory, "text"),)
     return ((memory, "text"), (util.rjust(5), "quiet"), (watts.rjust(6), "quiet"), (degrees.rjust(5), "quiet"))
 
 

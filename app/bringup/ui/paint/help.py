@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bringup.ui.keys import GROUPS, shown
-from bringup.ui.paint.bars import INFERRED, OPENED, READ, SOLID, UNKNOWN
+from bringup.ui.paint.bars import GROWN, INFERRED, OPENED, READ, SOLID, UNKNOWN
 from bringup.ui.paint.row import Row, wrapped
 from bringup.ui.paint.verdict import SIGNS
 
@@ -24,6 +24,7 @@ _TEXTURES = (
     (SOLID, "proven", "proven by the rank's own log line"),
     (READ, "observed", "read, as the rank's memory maps show"),
     (OPENED, "opened", "opened, perhaps not read yet"),
+    (GROWN, "grown", "as the memory of the rank's GPU grew: some loaders take it all at once"),
     (INFERRED, "inferred", "only inferred from other ranks"),
     (UNKNOWN, "track", "how far it is cannot be told"),
 )

@@ -8,6 +8,7 @@ from bringup.core.sanitize import clean_text
 from bringup.core.state import Attempt
 from bringup.core.words import duration
 from bringup.ui.paint.measures import clock
+from bringup.ui.paint.models import disk
 from bringup.ui.paint.row import Row, joined, shorten, spread, width_of
 from bringup.ui.picture import Picture
 
@@ -35,7 +36,7 @@ def paint_identity(picture: Picture, width: int) -> Row:
     """Return the line of identity; what matters least goes first where there is little room."""
     right = _times(picture, long=width >= 100)
     room = width - width_of(right) - 2
-    for detail in (4, 3, 2, 1, 0):
+    for detail in (5, 4, 3, 2, 1, 0):
         left = _left(picture, detail)
         if width_of(left) <= room:
             break
@@ -59,9 +60,17 @@ def _left(picture: Picture, detail: int) -> Row:
             (layout(attempt) if attempt.launched else "", "text"),
             (port, "quiet"),
             (number, "quiet"),
+            (_disk(picture) if detail > 4 else "", "quiet"),
         ]
     )
     return ((" ", "text"), *((("bringup ", "quiet"),) if detail > 3 else ()), *pieces)
+
+
+def _disk(picture: Picture) -> str:
+    """What the target lies on, while that matters: until it is loaded."""
+    going = picture.verdict.state in _GOING and picture.verdict.phase in (None, "launch", "distributed", "weights")
+    kinds = [disk(known) for known in picture.state.checkpoints if known.role == "target"]
+    return kinds[0] if going and kinds else ""
 
 
 def _times(picture: Picture, *, long: bool) -> Row:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
 
+from bringup.core.words import count as count
 from bringup.core.words import duration
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
@@ -43,8 +44,3 @@ def clock(at: float, utc_offset: float) -> str:
     """Return the time of day on the host whose clock is `utc_offset` seconds east of UTC."""
     zone = timezone(timedelta(seconds=round(utc_offset)))
     return datetime.fromtimestamp(at, zone).strftime("%H:%M:%S")
-
-
-def count(number: int, one: str, many: str = "") -> str:
-    """Return a number with its noun: "1 line", "1,234 lines"."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from bringup.core.events import Process
 from bringup.core.sanitize import clean_text
 from bringup.session.console import StopPlan
+from bringup.ui.paint.holders import short_title
 from bringup.ui.paint.identity import model_name
 from bringup.ui.paint.measures import count
 from bringup.ui.paint.row import Row, fill, joined, wrapped
@@ -84,7 +85,7 @@ def _processes(label: str, processes: Sequence[Process], width: int, ink: str) -
     for first in range(0, len(processes), columns):
         row: Row = ()
         for process in processes[first : first + columns]:
-            title = clean_text(process.title or process.comm)
+            title = short_title(process.title or process.comm, each - 10)
             row = (*row, *fill(((f"{process.pid:<7} ", "quiet"), (title, "text")), each - 2), ("  ", "text"))
         rows.append(_field("", row))
     return rows

@@ -19,6 +19,7 @@ _TICKS = 6
 _STEPS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400)
 _TICK_ROOM = 14
 _ENDED = ("failed", "stopped")
+_GOING = ("starting", "slow", "stalled")
 _SERVING_SHOWN = 0.15
 """Serving has no end: it takes at most this share of the axis."""
 
@@ -58,19 +59,25 @@ def wanted_height(picture: Picture) -> int:
 def lanes(picture: Picture) -> list[tuple[str, list[Stretch]]]:
     """Return the lanes with their stretches; what belongs to no model stands in the first."""
     verdict = picture.verdict
+    ahead = upcoming(verdict)
     if not picture.has_draft:
-        return [("start", _stretches(verdict, verdict.phases))]
+        return [("start", [*_stretches(verdict, verdict.phases), *(stretch for _, stretch in ahead)])]
     target = [view for view in verdict.phases if view.role != "draft"]
     draft = [view for view in verdict.phases if view.role == "draft"]
-    return [("target", _stretches(verdict, target)), ("draft", _stretches(verdict, draft))]
+    of_target = [stretch for role, stretch in ahead if role != "draft"]
+    of_draft = [stretch for role, stretch in ahead if role == "draft"]
+    return [
+        ("target", [*_stretches(verdict, target), *of_target]),
+        ("draft", [*_stretches(verdict, draft), *of_draft]),
+    ]
 
 
 def extent(verdict: Verdict) -> float:
     """Return the seconds that the axis covers."""
     origin = _origin(verdict)
     ends = [view.started + view.seconds - origin for view in verdict.phases if view.phase != "serving"]
-    reached = max([*ends, 1.0])
-    reached = max(reached, sum(seconds for _, seconds in verdict.ghosts))
+    ahead = [stretch.end for _, stretch in upcoming(verdict)]
+    reached = max([*ends, *ahead, sum(seconds for _, seconds in verdict.ghosts), 1.0])
     if _serves(verdict):
         return reached / (1 - _SERVING_SHOWN)
     if verdict.state in _ENDED or all(view.ended for view in verdict.phases):
@@ -86,6 +93,41 @@ def ghosts(verdict: Verdict) -> list[Stretch]:
         found.append(Stretch(at, at + seconds, key.replace("/", " "), short_duration(seconds), "ghost"))
         at += seconds
     return found
+
+
+def to_come(verdict: Verdict) -> list[tuple[str, float]]:
+    """Return the phases of the earlier start that this one has not begun, in their order; none once it is over."""
+    if verdict.state not in _GOING or not verdict.phases:
+        return []
+    begun = {_key(view) for view in verdict.phases}
+    return [(key, seconds) for key, seconds in verdict.ghosts if key not in begun and key != "serving"]
+
+
+def upcoming(verdict: Verdict) -> list[tuple[str, Stretch]]:
+    """Return what is still to come, with its role, as it would lie if it took as long as in the earlier start."""
+    if verdict.state not in _GOING or not verdict.phases:
+        return []
+    last, origin = dict(verdict.ghosts), _origin(verdict)
+    running = [view for view in verdict.phases if not view.ended]
+    at = max(view.started + view.seconds - origin for view in verdict.phases)
+    found: list[tuple[str, Stretch]] = []
+    for view in running:
+        rest = view.started - origin + last.get(_key(view), 0.0)
+        if rest > view.started + view.seconds - origin:
+            here = view.started + view.seconds - origin
+            found.append((view.role or "", Stretch(here, rest, "", "", "ghost")))
+            at = max(at, rest)
+    for key, seconds in to_come(verdict):
+        phase, *more = key.split("/")
+        role = next((word for word in more if word in ("target", "draft")), "")
+        name = " ".join([phase, *(word for word in more if word != role)])
+        found.append((role, Stretch(at, at + seconds, name, short_duration(seconds), "ghost")))
+        at += seconds
+    return found
+
+
+def _key(view: PhaseView) -> str:
+    return "/".join(filter(None, (view.phase, view.role or "", view.part)))
 
 
 def phase_name(view: PhaseView) -> str:
@@ -135,6 +177,8 @@ def _inside(stretch: Stretch, room: int) -> Row:
     for text in (f"{stretch.name} {stretch.took}", stretch.name, shorten(stretch.name, room - 2) if room > 5 else ""):
         if len(text) + 2 <= room:
             break
+    if stretch.ink == "ghost" and not stretch.name:
+        return (("─" * room, "ghost"),)
     if stretch.ink == "ghost":
         return ((f"└{text}".ljust(room, "─"), "ghost"),)
     edge = ("▏", "phase-edge") if stretch.ink == "phase" else (" ", stretch.ink)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from bringup.core.ranks import name_of
 from bringup.core.sanitize import clean_text
 from bringup.core.verdict import RankView
-from bringup.ui.paint.bars import INFERRED, OPENED, READ, SOLID, UNKNOWN, rank_bar
+from bringup.ui.paint.bars import GROWN, INFERRED, OPENED, READ, SOLID, UNKNOWN, rank_bar
 from bringup.ui.paint.headings import heading
 from bringup.ui.paint.measures import age, gib
 from bringup.ui.paint.row import Row, Span, fill, joined
@@ -214,6 +214,7 @@ def _legend(picture: Picture, look: RanksLook) -> Row:
     shown = [
         (SOLID, "proven", "own log", any(view.source == "log" for view in views)),
         (READ, "observed", "maps", any(view.source == "maps" for view in views)),
+        (GROWN, "grown", "memory", any(view.source == "memory" for view in views)),
         (OPENED, "opened", "opened", any((view.opened or 0) > (view.progress or 0) for view in views)),
         (INFERRED, "inferred", "inferred", any(view.source == "peers" for view in views)),
         (UNKNOWN, "track", "unknown", any(view.progress is None and view.opened is None for view in views)),

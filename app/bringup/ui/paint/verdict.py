@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from bringup.core.ranks import name_of
 from bringup.core.sanitize import clean_text
 from bringup.core.verdict import Verdict
-from bringup.core.words import left
-from bringup.ui.paint.gpus import strangers
+from bringup.core.words import without_state
+from bringup.ui.paint.limits import countdown_row, hang_row, is_pressing, is_too_short, time_left
 from bringup.ui.paint.row import Row, clip, width_of, wrapped
 from bringup.ui.paint.sentence import EDGE, paint_sentence
 from bringup.ui.picture import Picture
@@ -27,14 +27,14 @@ SIGNS: dict[str, tuple[str, str]] = {
 }
 """Sign and ink of every state; the word beside it says the same without colour."""
 _LONGEST_SENTENCE = 3
-_MOST_STRANGERS = 3
 
 
 def paint_verdict(picture: Picture, width: int, height: int) -> list[Row]:
     """Return exactly `height` rows."""
     sign, ink = SIGNS[picture.verdict.state]
     word = picture.verdict.state.upper()
-    rows = paint_sentence(f"{sign} {word}", ink, sentence(picture.verdict), width, min(height, _LONGEST_SENTENCE))
+    most = min(height, _LONGEST_SENTENCE)
+    rows = paint_sentence(f"{sign} {word}", ink, sentence(picture.verdict), width, most, marked(picture))
     for row in details(picture, width - 3):
         if len(rows) >= height:
             break
@@ -49,47 +49,67 @@ def wanted_height(picture: Picture, width: int) -> int:
     return len(lines) + sum(1 for _ in details(picture, width - 3))
 
 
+def marked(picture: Picture) -> dict[str, str]:
+    """Return the names of ranks that stand out in the sentence, with their inks: who is behind, who is in trouble."""
+    if len(picture.verdict.ranks) < 2:
+        return {}
+    inks = {view.rank: "slow" for view in picture.verdict.ranks if view.straggler}
+    inks |= {view.rank: "bad" for view in picture.verdict.ranks if view.trouble and picture.verdict.state != "stopped"}
+    return {name_of(picture.state.attempt, rank): ink for rank, ink in inks.items()}
+
+
 def sentence(verdict: Verdict) -> str:
     """Return the sentence as it stands beside the word of the state: without saying that word again."""
-    word, rest = verdict.state.capitalize(), verdict.summary
-    for lead in (f"{word}: ", f"{word} "):
-        if rest.startswith(lead):
-            rest = rest.removeprefix(lead)
-            return rest[0].upper() + rest[1:]
-    return rest
+    return without_state(verdict.summary, verdict.state)
 
 
 def details(picture: Picture, width: int) -> Iterator[Row]:
     """Yield what stands below the sentence, most important first; cause and advice may take two rows of `width`."""
     verdict = picture.verdict
     yield from _cause(picture, width)
-    for advisory in verdict.warnings:
-        if advisory.kind != "channel-missing" and advisory.detail not in verdict.summary:
-            yield (("! ", "slow"), (clean_text(advisory.detail), "text"))
-    for sentence in strangers(picture.state)[:_MOST_STRANGERS]:
-        yield (("! ", "slow"), (sentence, "text"))
-    if verdict.eta_s is not None:
-        yield time_left(verdict)
+    yield from _warnings(verdict, width)
+    if verdict.hang:
+        yield hang_row(picture)
+    yield from _times(picture, width)
     known = f"log line {verdict.cause.line_number}:" if verdict.cause is not None else "\n"
     for line in verdict.evidence:
         if line.startswith(known) or any(advisory.detail in line for advisory in verdict.warnings):
             continue
+        if verdict.countdown is not None and verdict.countdown.name in line:
+            continue
         yield (("· ", "faint"), (clean_text(line), "quiet"))
+    if verdict.countdown is not None and not is_pressing(verdict) and not _says(verdict, verdict.countdown.name):
+        yield countdown_row(picture, verdict.countdown)
 
 
-def time_left(verdict: Verdict) -> Row:
-    """Return the range of time left and what it rests on."""
-    if verdict.eta_s is None:
-        return (("How long it still takes cannot be told.", "quiet"),)
-    return (
-        ("time left ", "quiet"),
-        (left(*verdict.eta_s), "strong"),
-        (f", {clean_text(_from(verdict.eta_basis))}" if verdict.eta_basis else "", "quiet"),
-    )
+def _warnings(verdict: Verdict, width: int) -> Iterator[Row]:
+    """Warnings that the sentence does not say already; while it is not too late, with what can be done."""
+    said = [one for one in verdict.warnings if one.kind != "channel-missing" and one.detail not in verdict.summary]
+    if verdict.state != "waiting":
+        for advisory in said:
+            yield from _two_rows((("! ", "slow"),), advisory.detail, "text", width)
+    else:
+        # One row each: the rows of the GPUs tell the rest.
+        yield from ((("! ", "slow"), (clean_text(advisory.detail), "text")) for advisory in said)
+        for advice in dict.fromkeys(one.advice for one in said if one.advice):
+            yield from _two_rows((("→ ", "key"),), advice, "quiet", width)
 
 
-def _from(basis: str) -> str:
-    return basis if basis.startswith(("from", "by")) else f"from {basis}"
+def _says(verdict: Verdict, what: str) -> bool:
+    """Whether the sentence says something already, at its beginning or within."""
+    return what.lower() in verdict.summary.lower()
+
+
+def _times(picture: Picture, width: int) -> Iterator[Row]:
+    """The time left and the time limit that runs, in one row where both fit."""
+    verdict = picture.verdict
+    rows = [time_left(verdict)] if verdict.eta_s is not None else []
+    if verdict.countdown is not None and is_pressing(verdict) and not _says(verdict, verdict.countdown.name):
+        rows.insert(0 if is_too_short(verdict) else len(rows), countdown_row(picture, verdict.countdown))
+    if len(rows) == 2 and width_of((*rows[0], *rows[1])) + 3 <= width:
+        yield (*rows[0], (" · ", "faint"), *rows[1])
+    else:
+        yield from rows
 
 
 def _cause(picture: Picture, width: int) -> Iterator[Row]:

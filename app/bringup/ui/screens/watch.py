@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -17,17 +18,18 @@ from bringup.core.events import Server
 from bringup.core.ranks import name_of
 from bringup.core.sanitize import clean_text
 from bringup.session.console import Console
+from bringup.ui.announce import Announcer
 from bringup.ui.board import Board
 from bringup.ui.css import css
 from bringup.ui.keys import bindings
 from bringup.ui.logview import LogView
 from bringup.ui.orders import Orders
-from bringup.ui.paint.row import plain
 from bringup.ui.picture import Picture
 from bringup.ui.pulse import Pulse
 from bringup.ui.screens.reading import EvidenceScreen, HelpScreen
 from bringup.ui.screens.servers import ServersScreen
 from bringup.ui.sizes import SMALLEST
+from bringup.ui.voice import Voice
 from bringup.ui.widgets.log import LogPane
 from bringup.ui.widgets.painted import Painted, Panel
 from bringup.ui.widgets.ranks import RankPanel
@@ -49,13 +51,14 @@ class WatchScreen(Screen[None]):
     class Retry(Message):
         """The operator wants to connect again."""
 
-    def __init__(self, title: str) -> None:
+    def __init__(self, title: str, voice: Voice, send: Callable[[str], None]) -> None:
         super().__init__()
         self.console: Console | None = None
         self.picture: Picture | None = None
         self.host_title = title
         self.board = Board(self, title)
         self.orders = Orders(self, lambda: self.console)
+        self.announcer = Announcer(voice, title, send)
         self._opening = ("", "", False)
         self._seen = (-1, -1)
         self._painted_at = -_PANELS_EVERY
@@ -85,7 +88,7 @@ class WatchScreen(Screen[None]):
         self.pulse.begin()
 
     def on_unmount(self) -> None:
-        """Look for nothing new any more."""
+        """Look no more."""
         self.pulse.end()
 
     # --- the session ---
@@ -93,6 +96,7 @@ class WatchScreen(Screen[None]):
     def attach(self, console: Console) -> None:
         """Show this session from now on."""
         self.console = console
+        self.announcer.begin(console.now())
         self.log_view.clear()
         self._seen = (-1, -1)
         self.flush()
@@ -141,6 +145,7 @@ class WatchScreen(Screen[None]):
         self._painted_at, self._behind = self.pulse.looks, False
         self.board.paint(now)
         self.orders.tell_end(before, now)
+        self.announcer.hear(now.state, now.verdict)
 
     def on_resize(self, event: events.Resize) -> None:
         """Divide the screen anew."""
@@ -243,11 +248,7 @@ class WatchScreen(Screen[None]):
 
     def action_copy(self) -> None:
         """Copy what the focused panel shows."""
-        if self.board.panel == "log":
-            text = self.query_one(LogPane).visible_text()
-        else:
-            text = "\n".join(plain(row).rstrip() for row in self.query_one(f"#{self.board.panel}", Painted).rows)
-        self.app.copy_to_clipboard(text)
+        self.app.copy_to_clipboard(text := self.board.visible_text())
         self._say(f"{len(text.splitlines())} lines of the {self.board.panel} were copied, if the terminal allows it.")
 
     def _say(self, text: str) -> None:

@@ -1,0 +1,132 @@
+"""`bringup wait [HOST]`: the health loop done right."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from bringup.cli.naming import Host
+from bringup.core.errors import Unreachable, UsageError
+
+if TYPE_CHECKING:
+    from bringup.cli.progress import Progress
+    from bringup.cli.targets import Chosen
+    from bringup.session.headless import Look
+    from bringup.session.waiting import Terms
+
+
+def wait(
+    host: Host = None,
+    /,
+    *,
+    timeout: str | None = None,
+    stall: str | None = None,
+    appear: str | None = None,
+    as_json: Annotated[bool, Parameter(name="--json")] = False,
+    log: str | None = None,
+    port: int | None = None,
+    pid: int | None = None,
+) -> int:
+    """Wait until the server is ready, or has failed, stalled or stopped; never give up on one that makes progress.
+
+    Progress goes to standard error, the verdict at the end to standard output. The exit code tells the state: 0 ready,
+    1 failed, 2 wrong command line or configuration, 3 stalled, 4 the host cannot be reached, 5 degraded, 6 the time
+    that --timeout gives is over, 7 no server came within --appear, 8 stopped, 9 standby.
+
+    Parameters
+    ----------
+    host
+        A target of the configuration, or whatever `ssh HOST` takes. Nothing for this machine.
+    timeout
+        Give up after so long, whatever is going on: 90, 90s, 10m, 1h. Without it, never.
+    stall
+        Call it stalled after so long without any sign of work, instead of what each phase explains.
+    appear
+        Give up when no server was found after so long. Without it, a server is waited for.
+    as_json
+        Print the verdict as JSON, schema version 1.
+    log
+        Read this log instead of the one the server is found to write.
+    port
+        The server on this port.
+    pid
+        The server with this process ID.
+    """
+    from bringup.cli.progress import Progress
+    from bringup.cli.status import answer
+    from bringup.cli.targets import choose, configuration
+    from bringup.session.waiting import Terms
+
+    terms = Terms(_seconds("--timeout", timeout), _seconds("--appear", appear), _seconds("--stall", stall))
+    if terms.stall == 0:
+        raise UsageError("Nobody shows work all the time: a --stall of 0 cannot be.", "Give --stall 1s or more.")
+    chosen = choose(host, log=log, port=port, pid=pid, config=configuration())
+    waiter = Waiter(chosen, terms, Progress())
+    try:
+        look = asyncio.run(waiter.run())
+    except KeyboardInterrupt:
+        waiter.tell_interrupted()
+        raise
+    return answer(look, chosen, as_json=as_json)
+
+
+class Waiter:
+    """One wait, and what was known last."""
+
+    def __init__(self, chosen: Chosen, terms: Terms, progress: Progress) -> None:
+        from bringup.session.waiting import Wait
+
+        self._chosen = chosen
+        self._stall = terms.stall
+        self._wait = Wait(terms)
+        self._progress = progress
+        self._last: Look | None = None
+
+    async def run(self) -> Look:
+        """Return the look with which the wait ended; raises BringupError where it cannot go on."""
+        from bringup.cli.headless import connected
+
+        try:
+            async with (
+                connected(self._chosen, stall=self._stall) as (_, headless),
+                aclosing(headless.looks()) as looks,
+            ):
+                async for look in looks:
+                    if self._is_over(look):
+                        return look
+        finally:
+            self._progress.end()
+        raise AssertionError("looks never end by themselves")
+
+    def tell_interrupted(self) -> None:
+        """Say on standard error what was known when the operator broke it off."""
+        from bringup.cli.own_files import complain
+
+        if self._last is None:
+            complain("Broken off before anything was known.")
+        else:
+            verdict = self._last.verdict
+            complain(f"Broken off. The last that was known: {verdict.state}. {verdict.summary}")
+
+    def _is_over(self, look: Look) -> bool:
+        self._last = look
+        if self._wait.ran_out(look):
+            why = look.state.link.why or "It was still being made."
+            what = f"The time was over while there was no connection to {self._chosen.target.name}: {why}"
+            raise Unreachable(what, f"The last that was known: {look.verdict.state}. {look.verdict.summary}")
+        self._progress.tell(look)
+        return self._wait.is_over(look)
+
+
+def _seconds(option: str, text: str | None) -> float | None:
+    if text is None:
+        return None
+    from bringup.config.durations import FORM, read_duration
+
+    try:
+        return read_duration(text)
+    except ValueError as error:
+        raise UsageError(f"{option} takes {FORM}, and {text!r} was given.", "Without a unit it is seconds.") from error

@@ -1,0 +1,11 @@
+# Arguments: PID... Prints PID, address and port (hexadecimal, as in proc_net(5)) of each TCP socket that one listens on.
+for pid; do
+    for socket in $(ls -l "/proc/$pid/fd" 2>/dev/null | sed -n 's/.* -> socket:\[\([0-9]*\)\]$/\1/p'); do
+        while read -r _ address _ state _ _ _ _ _ inode _; do
+            [ "$state/$inode" = "0A/$socket" ] && echo "$pid $address"
+        done 2>/dev/null <"/proc/$pid/net/tcp"
+        while read -r _ address _ state _ _ _ _ _ inode _; do
+            [ "$state/$inode" = "0A/$socket" ] && echo "$pid $address"
+        done 2>/dev/null <"/proc/$pid/net/tcp6"
+    done
+done

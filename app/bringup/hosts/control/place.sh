@@ -1,0 +1,21 @@
+# place: prints the private folder of this user in which actions are kept, and makes it; fails where there can be none.
+# /run/user/UID goes with its user's last session (pam_systemd(8)), and with it what has to be found after a lost
+# connection: it serves only where that user lingers.
+place() {
+    base=${TMPDIR:-/tmp}
+    if [ -e "/var/lib/systemd/linger/$(id -un)" ] && [ -d "$XDG_RUNTIME_DIR" ] && [ -w "$XDG_RUNTIME_DIR" ]; then
+        base=$XDG_RUNTIME_DIR
+    fi
+    uid=$(id -u)
+    umask 077
+    mkdir "$base/bringup-$uid" 2>/dev/null
+    # Anybody may make something of this name in /tmp: it must be a folder, ours, and closed to others.
+    set -- $(LC_ALL=C ls -ldn "$base/bringup-$uid" 2>/dev/null)
+    case $1/$3 in drwx------*/"$uid") echo "$base/bringup-$uid" ;; *) return 1 ;; esac
+}
+# holds FOLDER TOKEN: the action in FOLDER is still the one that this token began; says so by its time.
+holds() { [ -n "$2" ] && grep -qx "token $2" "$1/claim" 2>/dev/null && touch "$1/claim"; }
+# age FILE: seconds since it was changed.
+age() { echo $(($(date +%s) - $(date -r "$1" +%s 2>/dev/null || date +%s))); }
+# alive PID:START: that very process runs.
+alive() { identify "${1%:*}" && [ "$start" = "${1#*:}" ] && [ "$state" != Z ] && [ "$state" != X ]; }

@@ -1,0 +1,193 @@
+"""A restart: stop the server, wait until its host is free, launch it again by whatever launched it the first time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from bringup.core.errors import BringupError, ConnectionLost, UsageError
+from bringup.core.events import Server
+from bringup.hosts.base import Host
+from bringup.hosts.control import journal, processes
+from bringup.hosts.control.configured import LaunchCommand, prepare
+from bringup.hosts.control.journal import Claim
+from bringup.hosts.control.launching import LaunchFailed, Started
+from bringup.hosts.control.own_command import is_own, run_start, says
+from bringup.hosts.control.processes import Signal
+from bringup.hosts.control.relaunch import WATCH, Launchable, capture, edit, launch_kept, relaunch
+from bringup.hosts.control.respawn import find_again
+from bringup.hosts.control.steps import Report, Step
+from bringup.hosts.control.stopped import Stopped
+from bringup.hosts.control.stopping import STEP, Pace, stop
+from bringup.hosts.control.surveying import Survey, nobody
+from bringup.hosts.control.unfinished import Unfinished
+
+SUPERVISOR_WAIT = 30.0
+"""Seconds that a supervisor is given to start the server again; it is never raced with a launch of ours."""
+PERHAPS_WAIT = 10.0
+"""The same, where nobody can tell whether what stands above the server starts it again."""
+APPEAR = 20.0
+"""Seconds for a server to be seen after its launcher's own start command."""
+
+
+async def restart(
+    host: Host,
+    plan: Survey,
+    claimed: Claim,
+    *,
+    report: Report,
+    signal: Signal | None = None,
+    argv: Sequence[str] | None = None,
+    command: LaunchCommand | None = None,
+    pace: Pace | None = None,
+    is_engine: Callable[[str], bool] = nobody,
+    watch: int = WATCH,
+) -> Started:
+    """Restart a server; `argv` launches another command line, `command` the configured one; without a `signal` the
+    server is stopped the way of its launcher.
+
+    Raises BringupError. Before anything was done, the claim is given back; after that, what was kept stays on the host
+    and `unfinished` tells of it, so that the launch can be tried again or be given up.
+    """
+    launcher, pace = plan.server.launcher, pace or Pace()
+    way: Signal = signal or ("OWN" if launcher.stop else "TERM")
+    try:
+        check_edit(plan.server, argv)
+        kept = await _keep(host, plan, claimed, argv, command, report)
+    except ConnectionLost:
+        raise
+    except BringupError:
+        await journal.release(host, claimed)
+        raise
+    stopped = await stop(
+        host,
+        plan,
+        signal=way,
+        report=report,
+        pace=replace(pace, respawn=_patience(plan.server, way) if pace.respawn is None else pace.respawn),
+        is_engine=is_engine,
+        claimed=claimed,
+    )
+    started = _started_again(host, plan.server, stopped)
+    if started is None:
+        started = await _launch(host, plan.server, claimed, kept, report, pace, watch)
+    await journal.release(host, claimed)
+    return started
+
+
+async def resume(
+    host: Host, left: Unfinished, server: Server | None = None, *, report: Report, watch: int = WATCH
+) -> Started:
+    """Launch what a restart that was cut off had kept; raises BringupError where that cannot be, and LaunchFailed."""
+    if "launch" not in left.can:
+        raise BringupError(left.sentence, "There is nothing to launch.")
+    report(Step("Launching what was kept of it.", name="launching"))
+    if is_own(left.command):
+        await run_start(host, left.command)
+        started = Started(0, 0)
+    else:
+        started = await launch_kept(host, left.claim, left.command, watch=watch)
+    await journal.release(host, left.claim)
+    return started
+
+
+def check_edit(server: Server, argv: Sequence[str] | None) -> None:
+    """Raise UsageError where an edited command would not be the one that is launched."""
+    if argv is None:
+        return
+    if is_own(server.launcher.start) or server.launcher.respawns:
+        raise UsageError(
+            f"The command belongs to {server.launcher.words}: it would start the old one again.",
+            "Change it there, then restart.",
+        )
+    if not argv or not argv[0]:
+        raise UsageError("The edited command is empty.", "Nothing was done.")
+
+
+def _patience(server: Server, way: Signal) -> float:
+    if way == "OWN" or server.launcher.respawns is False:
+        return 0.0
+    return SUPERVISOR_WAIT if server.launcher.respawns else PERHAPS_WAIT
+
+
+async def _keep(
+    host: Host,
+    plan: Survey,
+    claimed: Claim,
+    argv: Sequence[str] | None,
+    command: LaunchCommand | None,
+    report: Report,
+) -> Launchable | None:
+    """Keep what the launch needs; None where the launcher starts the server by itself."""
+    launcher = plan.server.launcher
+    if command is not None:
+        kept: Launchable | None = await prepare(host, claimed, command)
+        await journal.step(host, claimed, "claimed", plan.members)
+        return kept
+    if is_own(launcher.start):
+        await journal.step(host, claimed, "claimed", plan.members)
+        return None
+    report(Step("Keeping command, directory and environment of the server on the host.", name="claimed"))
+    try:
+        kept = await capture(host, plan.server, claimed)
+    except ConnectionLost:
+        raise
+    except BringupError:
+        if not launcher.respawns:
+            raise
+        kept = None
+    if kept is not None and argv is not None:
+        await edit(host, claimed, argv)
+    await journal.step(host, claimed, "claimed", plan.members)
+    return kept
+
+
+def _started_again(host: Host, server: Server, stopped: Stopped) -> Started | None:
+    """Return what a supervisor started; raises BringupError where nothing must be launched now."""
+    kept = "What it was launched with is kept on the host: launch it when that is settled, or discard it."
+    if stopped.again is not None:
+        return Started(stopped.again.pid, stopped.again.start)
+    if not stopped.complete:
+        raise BringupError(f"{stopped.sentence} Nothing was launched.", kept)
+    if stopped.supervised and server.launcher.respawns:
+        raise BringupError(
+            f"The server was stopped, and {server.launcher.words} has not started it again yet on {host.name}. Nothing"
+            " was launched from here, so that there are never two servers: no server runs.",
+            kept,
+        )
+    return None
+
+
+async def _launch(
+    host: Host, server: Server, claimed: Claim, kept: Launchable | None, report: Report, pace: Pace, watch: int
+) -> Started:
+    if kept is not None:
+        report(Step("Launching the same command again.", name="launching"))
+        return await relaunch(host, kept, watch=watch)
+    command = server.launcher.start
+    await journal.step(host, claimed, "starting")
+    report(Step(f"Running on the host: {command}", name="starting"))
+    await run_start(host, command)
+    return await _appeared(host, server, pace, watch)
+
+
+async def _appeared(host: Host, server: Server, pace: Pace, watch: int) -> Started:
+    """Wait for the server that the launcher's own command started, and watch it for a while."""
+    begun = pace.clock()
+    found, _ = await find_again(host, server, {})
+    while found is None and pace.clock() - begun < APPEAR:
+        await pace.sleep(STEP)
+        found, _ = await find_again(host, server, {})
+    if found is None:
+        raise LaunchFailed(
+            f"{server.launcher.words} was started on {host.name}, but no server appeared:"
+            f" {await says(host, server.launcher.says) or 'it said nothing'}."
+        )
+    begun = pace.clock()
+    while pace.clock() - begun < watch:
+        await pace.sleep(STEP)
+        row = (await processes.list_processes(host, [found.pid])).get(found.pid)
+        if row is None or row.start != found.start or row.ended:
+            words = await says(host, server.launcher.says)
+            raise LaunchFailed(f"The new server on {host.name} ended at once: {words or 'it said nothing'}.")
+    return Started(found.pid, found.start)

@@ -1,0 +1,23 @@
+# Tells of every action of this user that was not ended: keyed lines, each action begun by "folder".
+# An environment that nobody came for within an hour is removed.
+home=$(place) || exit 0
+read -r boot </proc/sys/kernel/random/boot_id
+for folder in "$home"/*-*; do
+    [ -f "$folder/claim" ] || continue
+    find "$folder" -name environ -mmin +60 -exec rm -f {} + 2>/dev/null
+    printf 'folder ' && printf %s "$folder" | od -An -v -tx1 | tr -d ' \n' && echo
+    cat "$folder/claim"
+    echo "age $(age "$folder/claim")"
+    [ ! -f "$folder/step" ] || echo "step $(cat "$folder/step")"
+    if grep -qx "boot $boot" "$folder/claim"; then
+        for member in $(cat "$folder/members" 2>/dev/null); do alive "$member" && echo "alive $member"; done
+        server=${folder##*/}
+        alive "${server%-*}:${server#*-}" && echo "alive ${server%-*}:${server#*-}"
+        [ ! -f "$folder/new" ] || { read -r new <"$folder/new"; alive "$new" && echo "runs $new" || echo "died $new"; }
+    else
+        echo "rebooted yes"
+        [ ! -f "$folder/new" ] || { read -r new <"$folder/new"; echo "died $new"; }
+    fi
+    [ ! -f "$folder/ended" ] || echo "ended $(cat "$folder/ended")"
+    [ -f "$folder/ticket" ] && [ -f "$folder/environ" ] && echo "kept yes"
+done

@@ -1,0 +1,201 @@
+"""`bringup config` and what the commands make of a configuration."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bringup.cli import run
+from bringup.cli.targets import THIS_MACHINE, choose, configuration
+from bringup.config.reading import load_config
+from bringup.core.errors import UsageError
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("BRINGUP_CONFIG_DIR", str(tmp_path))
+    return tmp_path
+
+
+def written(folder: Path, text: str) -> Path:
+    file = folder / "config.toml"
+    file.write_text(text, "utf-8")
+    return file
+
+
+# --- check, path, sample ---
+
+
+def test_the_sample_is_good(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["config", "sample"]) == 0
+    file = written(folder, capsys.readouterr().out)
+    assert run(["config", "check"]) == 0
+    assert capsys.readouterr().out == f"{file}: good, with 3 targets.\n"
+
+
+def test_the_path_is_where_the_environment_points(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["config", "path"]) == 0
+    assert capsys.readouterr().out == f"{folder / 'config.toml'}\n"
+
+
+def test_none_is_needed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["config", "check"]) == 0
+    assert capsys.readouterr().out == f"{folder / 'config.toml'}: there is no configuration, and none is needed.\n"
+    assert configuration() is None
+
+
+def test_a_file_that_is_named_must_be_there(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["config", "check", str(folder / "other.toml")]) == 2
+    assert "There is no file" in capsys.readouterr().err
+
+
+def test_all_mistakes_are_listed_and_the_code_is_2(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = written(folder, "belt = true\n[targets.a]\nport = 0\n")
+    assert run(["config", "check"]) == 2
+    said = capsys.readouterr()
+    assert said.out.splitlines() == [
+        f"{file}, line 1: The file has no key 'belt'. Did you mean bell?",
+        f"{file}, line 3: port in [targets.a] is 0. Expected a port number from 1 to 65535.",
+    ]
+    assert said.err == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('theme = "drak"', "line 1: There is no theme 'drak'. Did you mean dark?"),
+        ('[keys]\nfulll = "x"', "line 2: There is no action 'fulll'. Did you mean full?"),
+        ('[keys]\nfull = "hyper+x"', "line 2: There is no key 'hyper+x'. Expected keys such as"),
+        ('[keys]\nfull = "n"', "line 2: 'n' is the key of next, too. Expected a key of its own"),
+    ],
+)
+def test_names_that_the_console_does_not_know(
+    text: str, told: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = written(folder, text)
+    assert run(["config", "check"]) == 2
+    assert capsys.readouterr().out.startswith(f"{file}, {told}")
+
+
+@pytest.mark.parametrize("keys", ["x", "ctrl+x,f5", "full_stop", "shift+tab", "X", "space", "question_mark"])
+def test_keys_that_there_are(keys: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    written(folder, f'[keys]\nfull = "{keys}"\ncause = "ctrl+y"\nhelp = "f1"\npage-down = "pagedown"')
+    assert run(["config", "check"]) == 0, capsys.readouterr().out
+
+
+# --- targets ---
+
+
+def chosen(folder: Path, text: str, name: str | None, **options: object):  # type: ignore[no-untyped-def]
+    return choose(name, config=load_config(written(folder, text)), **options)  # type: ignore[arg-type]
+
+
+KIMI = '[targets.kimi]\nhost = "root@gpu-a"\nport = 30000\nlog = "/x.log"\nread-only = true\n'
+
+
+def test_a_target_stands_for_a_host_and_its_options(folder: Path) -> None:
+    found = chosen(folder, KIMI, "kimi")
+    target = found.target
+    assert (found.host, target.name, target.port, target.log, target.read_only) == (
+        "root@gpu-a",
+        "kimi",
+        30000,
+        "/x.log",
+        True,
+    )
+
+
+def test_the_command_line_counts_more(folder: Path) -> None:
+    found = chosen(folder, KIMI, "kimi", port=8000, log="/y.log")
+    assert (found.target.port, found.target.log) == (8000, "/y.log")
+    assert found.target.read_only, "what is forbidden in the configuration stays forbidden"
+    assert chosen(folder, KIMI, "kimi", pid=7).target.port is None
+
+
+@pytest.mark.parametrize(("name", "host", "shown"), [("gpu-a", "gpu-a", "gpu-a"), ("ssh:kimi", "ssh:kimi", "kimi")])
+def test_any_other_name_is_a_host(name: str, host: str, shown: str, folder: Path) -> None:
+    found = chosen(folder, KIMI, name)
+    assert (found.host, found.target.name, found.target.port, found.configured) == (host, shown, None, None)
+
+
+def test_nothing_is_this_machine(folder: Path) -> None:
+    assert (chosen(folder, KIMI, None).host, chosen(folder, KIMI, None).target.name) == ("", THIS_MACHINE)
+    assert chosen(folder, "[targets.here]\nport = 1\n", "here").host == ""
+
+
+def test_several_hosts_are_refused_until_they_can_be_watched(folder: Path) -> None:
+    with pytest.raises(UsageError, match=r"two has 2 hosts.*Name one of them: a, b"):
+        chosen(folder, '[targets.two]\nhosts = ["a", "b"]\n', "two")
+    assert chosen(folder, '[targets.one]\nhosts = ["a"]\n', "one").host == "a"
+
+
+def test_a_host_that_is_none_is_refused_by_its_name(folder: Path) -> None:
+    with pytest.raises(UsageError, match=r"'-oProxyCommand=x' is not the name of a host"):
+        chosen(folder, '[targets.a]\nhost = "-oProxyCommand=x"\n', "a")
+
+
+def test_thresholds_reach_the_judgement(folder: Path) -> None:
+    policy = chosen(folder, "[thresholds.patience.weights]\nstalled = '1h'\n", None).policy()
+    assert policy.patience["weights"].stalled == 3600
+
+
+# --- completion ---
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_script_for_every_shell_names_every_command(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["completion", shell]) == 0
+    script = capsys.readouterr().out
+    for word in ("watch", "status", "wait", "explain", "demo", "config", "completion", "timeout", "__complete"):
+        assert word in script
+
+
+def test_an_unknown_shell_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["completion", "tcsh"]) == 2
+    assert "tcsh" in capsys.readouterr().err
+
+
+def completed(*words: str) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "bringup", "__complete", *words], capture_output=True, text=True, timeout=60, check=True
+    )
+    return done.stdout.partition("\x1fbegin\n")[2].splitlines()
+
+
+@pytest.mark.parametrize("command", ["watch", "status", "wait"])
+def test_target_names_are_completed(command: str, folder: Path) -> None:
+    written(folder, KIMI + '[targets.two]\nhosts = ["a", "b"]\n')
+    assert completed(command, "") == ["kimi\troot@gpu-a", "two\ta, b"]
+
+
+def test_a_broken_configuration_completes_nothing_and_says_nothing(folder: Path) -> None:
+    written(folder, "nope = 1\n")
+    assert completed("watch", "") == []
+
+
+def test_bash_completes_commands_and_targets(folder: Path, tmp_path: Path) -> None:
+    written(folder, KIMI)
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "bringup").write_text(f'#!/bin/sh\nexec {sys.executable} -m bringup "$@"\n')
+    (programs / "bringup").chmod(0o755)
+    script = """
+eval "$(bringup completion bash)"
+try() {
+    COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); COMP_LINE="$*"; COMP_POINT=${#COMP_LINE}
+    _bringup; echo "${COMPREPLY[@]}"
+}
+try bringup wa
+try bringup status ki
+try bringup wait --time
+"""
+    environ = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60, check=True, env=environ)
+    commands, targets, options = done.stdout.splitlines()
+    assert set(commands.split()) == {"wait", "watch"}
+    assert targets.split() == ["kimi"]
+    assert options.split() == ["--timeout"]
