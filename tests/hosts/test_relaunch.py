@@ -38,7 +38,7 @@ def secrets(place: Path) -> list[Path]:
 
 
 async def keep(host: Host, server: Server) -> Launchable:
-    return await capture(host, server, await claim(host, server, "restart"))
+    return await capture(host, server, await claim(host, server, "restart", token="ours"))
 
 
 async def launch(host: Host, launchable: Launchable, watch: int = 1) -> Started:
@@ -100,7 +100,7 @@ async def test_what_was_truncated_is_put_aside_each_time(tmp_path: Path) -> None
         server.end()
         second = await launch(host, launchable)
         await server.told(second.pid)
-        again = server.seen(pid=second.pid, start=second.start)
+        again = Server(pid=second.pid, start=second.start, engine="sglang", argv=("python3", "server.py"))
         launchable = await keep(host, again)
         os.kill(second.pid, 9)
         third = await launch(host, launchable)

@@ -1,7 +1,7 @@
 """A recording as a timed stream: log bytes as they arrived and events as a console could have seen them.
 
-The format is JSON lines, plain or packed: a header with `recording`, then rows with `t` (seconds since exec) and one of
-`log`, `proc`, `gpu`, `http`, `event`. Signals, kills and exit codes are what a harness knew; they are passed over.
+Both formats are JSON lines, plain or packed, with a header first. Format 2 is what bringup writes; rows that cannot be
+read are passed over. Format 1 has rows with `t` (seconds since exec) and one of `log`, `proc`, `gpu`, `http`, `event`. Signals, kills and exit codes are what a harness knew; they are passed over.
 A file that was cut short, or is damaged further down, is read up to there.
 """
 
@@ -19,14 +19,15 @@ from bringup.core.errors import UsageError
 from bringup.core.events import Event, Gpu, GpuApp, GpusSeen, HttpAnswered, Server, ServerFound
 from bringup.hosts.logfile import LogFile, open_log
 from bringup.hosts.recorded_tree import Tree
+from bringup.recordings.encoder import Item
+from bringup.recordings.reader import LONGEST, read_began, read_row
+from bringup.recordings.writer import FORMAT as OWN_FORMAT
 
 FORMAT = 1
 READINESS = "/health"
 """The path whose answers are used: /v1/models answers 200 long before the server is ready."""
 _LARGEST = 256 << 20
 """Bytes of a recording, unpacked, beyond which nothing more of it is read."""
-_LONGEST = 604_800.0
-"""Seconds (a week) beyond which no time in a recording can be: each of them has to be played."""
 _STATUS = re.compile(r"(\d{3})\b")
 
 CommandReader = Callable[[str, Sequence[str]], Mapping[str, Any]]
@@ -41,6 +42,8 @@ class Header:
     version: str
     hardware: str
     what: str
+    host: str = ""
+    """What the operator called it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +51,12 @@ class Recording:
     """A recorded start."""
 
     header: Header
-    items: tuple[tuple[float, bytes | Event], ...]
-    """(seconds since exec, log bytes or event), in order of time; events carry epoch seconds."""
+    items: tuple[tuple[float, bytes | Item], ...]
+    """(seconds since the begin, bytes of the only log, or what else was seen), in order of time."""
     wall: float
-    """Epoch seconds of the exec; 0 where the recording does not tell."""
+    """Epoch seconds of the begin, which in format 1 is the exec; 0 where the recording does not tell."""
     end: float = 0.0
-    """Seconds since exec at which the last row happened, whatever it held."""
+    """Seconds since the begin at which the last row happened, whatever it held."""
     trouble: str = ""
     """Why not all of it was read, as a sentence; empty where it was."""
 
@@ -93,7 +96,10 @@ def _lines(log: LogFile) -> Iterator[tuple[bytes, bool]]:
 
 def _parse(lines: Iterable[tuple[bytes, bool]], source: str, command: CommandReader | None) -> Recording:
     numbered = ((number, line, whole) for number, (line, whole) in enumerate(lines, 1) if line.strip())
-    header = _header(next(numbered, (0, b"", True))[1], source)
+    head = _head(next(numbered, (0, b"", True))[1], source)
+    header = Header(*(str(head.get(name) or "") for name in ("engine", "version", "hardware", "what", "host")))
+    if head["recording"] == OWN_FORMAT:
+        return _own(numbered, header, read_began(head), source)
     rows: list[tuple[int, dict[str, Any]]] = []
     trouble = ""
     for number, line, whole in numbered:
@@ -121,14 +127,36 @@ def _wall(rows: Iterable[Mapping[str, Any]]) -> float:
     return next((float(wall) for wall in starts if isinstance(wall, int | float) and math.isfinite(wall)), 0.0)
 
 
-def _header(line: bytes, source: str) -> Header:
+def _own(numbered: Iterable[tuple[int, bytes, bool]], header: Header, began: float, source: str) -> Recording:
+    """Read format 2. A row that is none is passed over: each is worth something without those before it."""
+    items: list[tuple[float, Item]] = []
+    end, broken, last = 0.0, 0, ""
+    for number, line, whole in numbered:
+        try:
+            t, item = read_row(line)
+        except ValueError as error:
+            broken += 1
+            last = f"{source}, line {number}, {f'cannot be read ({error})' if whole else 'is cut short'}."
+            continue
+        end = max(end, t)
+        if item is not None:
+            items.append((t, item))
+    items.sort(key=lambda pair: pair[0])
+    trouble = f"{last} What came before was read." if broken == 1 else ""
+    if broken > 1:
+        trouble = f"{broken} rows were passed over; the last one: {last}"
+    return Recording(header, tuple(items), began, end, trouble)
+
+
+def _head(line: bytes, source: str) -> dict[str, Any]:
     try:
         head = json.loads(line)
     except (ValueError, RecursionError):
         head = None
-    if not isinstance(head, dict) or head.get("recording") != FORMAT:
-        raise UsageError(f"{source} is not a recording of format {FORMAT}.", "Give a file that holds a recorded start.")
-    return Header(*(str(head.get(name) or "") for name in ("engine", "version", "hardware", "what")))
+    if not isinstance(head, dict) or head.get("recording") not in (FORMAT, OWN_FORMAT):
+        what = f"{source} is not a recording of format {FORMAT} or {OWN_FORMAT}."
+        raise UsageError(what, "Give a file that holds a recorded start.")
+    return head
 
 
 def _row(line: bytes) -> dict[str, Any]:
@@ -140,7 +168,7 @@ def _row(line: bytes) -> dict[str, Any]:
 
 
 def _is_time(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and -_LONGEST < value < _LONGEST
+    return isinstance(value, int | float) and not isinstance(value, bool) and -LONGEST < value < LONGEST
 
 
 class _Reader:

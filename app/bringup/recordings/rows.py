@@ -1,7 +1,8 @@
 """Events as rows of JSON, and back: every event that is not made of log bytes, which are kept as they came.
 
 A row is `{"t": seconds since the recording began, "e": name of the event, "d": its fields}`; log bytes are
-`{"t": …, "log": text of code points 0 to 255, "path": …}`.
+`{"t": …, "log": text of code points 0 to 255, "path": …, "at": when they arrived, null where they were there before}`.
+A LogMoved has the path of its log too.
 """
 
 from __future__ import annotations
@@ -34,15 +35,15 @@ def is_kept(event: Event) -> bool:
     return type(event).__name__ in KINDS
 
 
-def to_row(t: float, event: Event) -> bytes:
-    """Return an event as a row without a line end, secrets masked."""
+def to_row(t: float, event: Event, path: str | None = None) -> bytes:
+    """Return an event as a row without a line end, secrets masked; `path` names the log that it is about."""
     row = {"t": round(t, 3), "e": type(event).__name__, "d": msgspec.to_builtins(masked(event))}
-    return msgspec.json.encode(row)
+    return msgspec.json.encode(row if path is None else {**row, "path": path})
 
 
-def log_row(t: float, path: str, data: bytes) -> bytes:
+def log_row(t: float, path: str, data: bytes, at: float | None) -> bytes:
     """Return log bytes as a row without a line end; they must have been masked."""
-    return msgspec.json.encode({"t": round(t, 3), "log": data.decode("latin-1"), "path": path})
+    return msgspec.json.encode({"t": round(t, 3), "log": data.decode("latin-1"), "path": path, "at": at})
 
 
 def to_event(row: Mapping[str, Any]) -> Event | None:

@@ -6,52 +6,48 @@ import contextlib
 import json
 import os
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from bringup.core.errors import BringupError
-from bringup.core.events import Event
-from bringup.recordings.masking import Masking
-from bringup.recordings.rows import is_kept, log_row, to_row
+from bringup.recordings.locks import hold
 
 FORMAT = 2
 MOST = 64 << 20
 """Bytes of a packed recording after which it ends by itself."""
 _GZIP = 31
 """wbits of zlib for a gzip stream."""
-_MOST_WAITING = 32 << 20
-"""Bytes of rows that may wait for a disk that is slow; beyond it a recording ends."""
+_MOST_WAITING = 256 << 20
+"""Bytes of rows that may wait to be written; beyond it a recording ends."""
 
 
 class Writer:
-    """A recording that grows. Rows are collected by `event` and `log`, and written by `flush`, which may block."""
+    """A recording that grows. Rows are collected by `add` and written by `flush`, which may block.
+
+    The file is locked as long as it grows (flock(2)), so that nobody who makes room takes it away.
+    """
 
     def __init__(self, path: Path, header: Mapping[str, object], began: float, most: int = MOST) -> None:
         self.path = path
         self.ended = ""
         """Why nothing is written any more, as a sentence; empty while it is."""
-        self._began = began
         self._most = most
-        self._logs: dict[str, Masking] = {}
         self._rows: list[bytes] = []
         self._waiting = 0
         self._size = 0
         self._packer = zlib.compressobj(6, zlib.DEFLATED, _GZIP)
         self._descriptor = _create(path)
-        self._add(json.dumps({"recording": FORMAT, **header, "began": round(began, 3)}).encode())
+        self.add([json.dumps({"recording": FORMAT, **header, "began": began}).encode()])
 
-    def event(self, event: Event, at: float) -> None:
-        """Keep an event that happened at `at` (epoch seconds of the host's clock); those of the log are passed over."""
-        if not self.ended and is_kept(event):
-            self._add(to_row(at - self._began, event))
-
-    def log(self, path: str, data: bytes, at: float) -> None:
-        """Keep bytes of a log that arrived at `at`."""
-        if self.ended:
-            return
-        masking = self._logs.setdefault(path, Masking())
-        if safe := masking.feed(data):
-            self._add(log_row(at - self._began, path, safe))
+    def add(self, rows: Iterable[bytes]) -> None:
+        """Keep rows of JSON, each without its line end."""
+        for row in rows:
+            if self.ended:
+                return
+            self._rows.append(row)
+            self._waiting += len(row)
+            if self._waiting > _MOST_WAITING:
+                self._end(f"The recording {self.path} ended: its disk is too slow.")
 
     def flush(self) -> None:
         """Write what was collected, so that it can be read whatever happens; never raises: `ended` tells of trouble."""
@@ -63,19 +59,10 @@ class Writer:
         if self._size >= self._most:
             self._end(f"The recording {self.path} has reached its limit of {self._most >> 20} MiB and ended.")
 
-    def close(self, at: float) -> None:
+    def close(self) -> None:
         """Write the rest and end the file."""
-        for path, masking in self._logs.items():
-            if rest := masking.close():
-                self._add(log_row(at - self._began, path, rest))
         self.flush()
         self._end("The recording was ended.")
-
-    def _add(self, row: bytes) -> None:
-        self._rows.append(row)
-        self._waiting += len(row)
-        if self._waiting > _MOST_WAITING:
-            self._end(f"The recording {self.path} ended: its disk is too slow.")
 
     def _end(self, why: str) -> None:
         if self.ended:
@@ -100,10 +87,12 @@ def _create(path: Path) -> int:
     """Make the file, for its owner only; raises BringupError where it is there already or cannot be made."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o600)
     except FileExistsError as error:
         raise BringupError(
             f"{path} is there already.", "Give another name: a recording is never written over."
         ) from error
     except OSError as error:
         raise BringupError(f"{path} cannot be made: {error.strerror}.", "Make room, or give another folder.") from error
+    hold(descriptor)
+    return descriptor

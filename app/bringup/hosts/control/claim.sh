@@ -2,6 +2,7 @@
 # An action that gave no sign for LEASE seconds was cut off and can be taken over, one of the same TOKEN always; what it
 # kept stays with KEEP = yes. COMMAND starts the server again, or is the place for it. Prints "claimed" and the folder (hexadecimal), or "busy", and what is under way.
 server=$1-$2 action=$3 token=$4 lease=$5 keep=$6 who=$7 about=$8
+umask 077
 home=$(place) || { echo nowhere; exit; }
 folder=$home/$server
 fresh=$home/.claim.$token.$$

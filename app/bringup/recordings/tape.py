@@ -1,0 +1,33 @@
+"""The rows of the present start, packed, in memory: a recording that is asked for late begins with them."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable
+
+MOST = 8 << 20
+"""Bytes, packed, beyond which a start is not held whole: what comes later is left out."""
+
+
+class Tape:
+    """Holds rows from the beginning of a start on; all of it may be called from one thread at a time."""
+
+    def __init__(self, most: int = MOST) -> None:
+        self._most = most
+        self._packer = zlib.compressobj(1)
+        self._packed = bytearray()
+        self.is_full = False
+        """It was not long enough: the newest rows are missing."""
+
+    def add(self, rows: Iterable[bytes]) -> None:
+        """Keep rows."""
+        for row in rows:
+            if self.is_full:
+                return
+            self._packed += self._packer.compress(row + b"\n")
+            self.is_full = len(self._packed) > self._most
+
+    def rows(self) -> list[bytes]:
+        """Return what is held."""
+        packed = bytes(self._packed) + self._packer.copy().flush(zlib.Z_SYNC_FLUSH)
+        return zlib.decompressobj().decompress(packed).split(b"\n")[:-1]
