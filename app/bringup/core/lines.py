@@ -41,8 +41,10 @@ def heard(attempt: Attempt, event: LogEvent) -> Attempt:
     """Return the attempt with the line's time noted, for the log and for the rank that wrote it."""
     own = event.labels if all(name != "rank" for name, _ in event.labels) else ()
     number = rank_of(attempt, own) if own else None
-    attempt = listen(attempt, number, own, event.at, event.origin)
-    return attempt if attempt.last_line_at == event.at else replace(attempt, last_line_at=event.at)
+    ranks = _listening(attempt, number, own, event.at, event.origin)
+    if ranks is attempt.ranks and attempt.last_line_at == event.at:
+        return attempt
+    return replace(attempt, ranks=ranks, last_line_at=event.at)
 
 
 def listen(attempt: Attempt, number: int | None, labels: Labels, at: float, origin: str = "") -> Attempt:
@@ -50,19 +52,21 @@ def listen(attempt: Attempt, number: int | None, labels: Labels, at: float, orig
 
     Its place is where the transport says that its first line came from.
     """
+    ranks = _listening(attempt, number, labels, at, origin)
+    return attempt if ranks is attempt.ranks else replace(attempt, ranks=ranks)
+
+
+def _listening(attempt: Attempt, number: int | None, labels: Labels, at: float, origin: str) -> tuple[Rank, ...]:
     if number is None:
-        return attempt
+        return attempt.ranks
     known = find(attempt, number)
     if known is None and len(attempt.ranks) >= MOST_RANKS:
-        return attempt
+        return attempt.ranks
     own = tuple(label for label in labels if label[0] != "rank")
     if known is not None and known.heard_at == at and (known.labels or not own):
-        return attempt
+        return attempt.ranks
     rank = known or Rank(number)
-    return replace(
-        attempt,
-        ranks=put(attempt.ranks, replace(rank, labels=rank.labels or own, node=rank.node or origin, heard_at=at)),
-    )
+    return put(attempt.ranks, replace(rank, labels=rank.labels or own, node=rank.node or origin, heard_at=at))
 
 
 def phase_edge(attempt: Attempt, event: PhaseBegan | PhaseEnded) -> Attempt:

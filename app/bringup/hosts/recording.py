@@ -17,6 +17,7 @@ from typing import Any
 
 from bringup.core.errors import UsageError
 from bringup.core.events import Event, Gpu, GpuApp, GpusSeen, HttpAnswered, Server, ServerFound
+from bringup.core.words import count
 from bringup.hosts.logfile import LogFile, open_log
 from bringup.hosts.recorded_tree import Tree
 from bringup.recordings.encoder import Item
@@ -130,21 +131,21 @@ def _wall(rows: Iterable[Mapping[str, Any]]) -> float:
 def _own(numbered: Iterable[tuple[int, bytes, bool]], header: Header, began: float, source: str) -> Recording:
     """Read format 2. A row that is none is passed over: each is worth something without those before it."""
     items: list[tuple[float, Item]] = []
-    end, broken, last = 0.0, 0, ""
+    end, broken, trouble = 0.0, 0, ""
     for number, line, whole in numbered:
         try:
             t, item = read_row(line)
         except ValueError as error:
+            if not whole:
+                trouble = f"{source}, line {number}, is cut short. What came before was read."
+                break
             broken += 1
-            last = f"{source}, line {number}, {f'cannot be read ({error})' if whole else 'is cut short'}."
+            trouble = f"{source}, line {number}, cannot be read ({error}). {count(broken, 'row was', 'rows were')} passed over."
             continue
         end = max(end, t)
         if item is not None:
             items.append((t, item))
     items.sort(key=lambda pair: pair[0])
-    trouble = f"{last} What came before was read." if broken == 1 else ""
-    if broken > 1:
-        trouble = f"{broken} rows were passed over; the last one: {last}"
     return Recording(header, tuple(items), began, end, trouble)
 
 

@@ -7,21 +7,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 import msgspec
 
 from bringup.core.assess import assess
-from bringup.core.decode import Decoder
-from bringup.core.reduce import reduce
-from bringup.core.state import Link, State
+from bringup.core.state import State
 from bringup.core.verdict import Verdict
 from bringup.hosts.recording import CommandReader, Recording
 from bringup.report.contract import contract
 from bringup.report.harmless import harmless
 from bringup.session.knowledge import Knowledge
+from bringup.session.player import Player, past_policy
 
 EVERY = 1.0
 """Seconds of recorded time between two looks at a state to which nothing happens."""
@@ -50,24 +49,18 @@ def command_reader(knowledge: Knowledge) -> CommandReader:
 
 def moments(recording: Recording, knowledge: Knowledge) -> Iterator[Moment]:
     """Judge a recording at every second of its time, after whatever changed the state, and at its end."""
-    policy = replace(knowledge.policy, history={}, earlier=())
-    decoder = Decoder(knowledge.engines, knowledge.wrappers)
+    policy = past_policy(knowledge)
+    player = Player(recording, knowledge)
     wall, tick = recording.wall, EVERY
-    state = State(link=Link("up", wall))
 
     def look(t: float) -> Moment:
-        return Moment(t, assess(state, wall + t, policy), state)
+        return Moment(t, assess(player.state, wall + t, policy), player.state)
 
     for t, item in chain(recording.items, [(recording.end, b"")]):
         while tick < t:
             yield look(tick)
             tick += EVERY
-        at = wall + t
-        events = [*decoder.feed(item, at), *decoder.peek(at)] if isinstance(item, bytes) else [item]
-        before = state
-        for event in events:
-            state = reduce(state, event)
-        if state is not before:
+        if player.take(t, item):
             yield look(t)
     yield look(recording.end)
 

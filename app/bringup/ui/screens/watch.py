@@ -295,6 +295,4 @@ class WatchScreen(Screen[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Turn off what must not be done: no key touches the server in read-only mode."""
-        if action in ("restart", "kill") and self.console is not None:
-            return not self.console.read_only
-        return True
+        return action not in ("restart", "kill") or self.console is None or not self.console.read_only
