@@ -79,7 +79,12 @@ async def way(real_sshd: Sshd, tmp_path: Path) -> AsyncIterator[Way]:
     (programs / "ssh").chmod(0o755)
     (tmp_path / "config").mkdir()
     kept = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "FORCE_COLOR")}
-    environ = {**kept, "PATH": f"{programs}:{os.environ['PATH']}", "BRINGUP_CONFIG_DIR": str(tmp_path / "config")}
+    environ = {
+        **kept,
+        "PATH": f"{programs}:{os.environ['PATH']}",
+        "BRINGUP_CONFIG_DIR": str(tmp_path / "config"),
+        "BRINGUP_DATA_DIR": str(tmp_path / "data"),
+    }
     started: list[asyncio.subprocess.Process] = []
     yield Way(tmp_path, environ, started)
     for process in started:

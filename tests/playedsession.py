@@ -10,7 +10,6 @@ from timeline import Timeline
 
 from bringup.core.errors import BringupError
 from bringup.core.events import LinkChanged
-from bringup.core.policy import Policy
 from bringup.core.state import State
 from bringup.session.headless import Headless, Look
 
@@ -23,6 +22,7 @@ class Played:
         self.is_level = True
         self.failure: BringupError | None = None
         self.clock = 0.0
+        self.policy = timeline.policy
         self._second = second
         self._ticks = 0
         timeline.add(LinkChanged(at=timeline.now, status="up"))
@@ -48,13 +48,12 @@ class Played:
             self._second(self._ticks // 10)
         await asyncio.sleep(0)
 
-    def headless(self, policy: Policy | None = None) -> Headless:
-        given = policy or self.timeline.policy
-        return Headless(self, given, monotonic=lambda: self.clock, sleep=self.pause)
+    def headless(self) -> Headless:
+        return Headless(self, monotonic=lambda: self.clock, sleep=self.pause)
 
-    async def until(self, over: Callable[[Look], bool], policy: Policy | None = None, most: float = 7200.0) -> Look:
+    async def until(self, over: Callable[[Look], bool], most: float = 7200.0) -> Look:
         """Look until it is over."""
-        async with aclosing(self.headless(policy).looks()) as looks:
+        async with aclosing(self.headless().looks()) as looks:
             async for look in looks:
                 if over(look):
                     return look

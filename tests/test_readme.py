@@ -30,7 +30,9 @@ def test_the_keys_are_those_of_the_program() -> None:
     assert text[begin:end] == keys_table()
 
 
-@pytest.mark.parametrize("command", ["watch", "demo", "explain", "replay", "history"])
+@pytest.mark.parametrize(
+    "command", ["watch", "status", "wait", "stop", "config", "completion", "demo", "explain", "replay", "history"]
+)
 def test_every_command_is_told_of_and_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert f"bringup {command}" in README.read_text("utf-8")
     assert run([command, "--help"]) == 0

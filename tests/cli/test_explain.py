@@ -56,7 +56,7 @@ def test_a_ready_server(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert told["phases"][0]["started"] == "2026-03-02T09:14:14"
     assert run(["explain", str(tmp_path / "a.log")]) == 0
     page = capsys.readouterr().out
-    assert page.startswith("● READY     Ready on port 30000")
+    assert page.startswith("● READY     On port 30000")
     assert "TP0 to TP7" in page
 
 

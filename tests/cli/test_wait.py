@@ -125,9 +125,13 @@ async def test_ctrl_c_tells_what_was_known_last(way: Way) -> None:
 
 async def test_a_target_of_the_configuration(way: Way) -> None:
     async with DemoHost("healthy", speed=20) as demo:
-        way.config.write_text(f'[targets.kimi]\nhost = "box"\nport = {demo.server_port}\n')
+        told = way.folder / "told"
+        notify = f"notify = 'echo \"$BRINGUP_TARGET|$BRINGUP_STATE|$BRINGUP_SUMMARY\" > {told}'"
+        way.config.write_text(f'{notify}\n[targets.kimi]\nhost = "box"\nport = {demo.server_port}\n')
         done = await way.run("wait", "kimi", "--json")
         assert (done.code, done.told["state"], done.told["port"]) == (0, "ready", demo.server_port)
+        await eventually(lambda: told.exists() and told.read_text().endswith("\n"), PATIENCE)
+        assert told.read_text() == f"kimi|ready|{done.told['summary']}\n"
         # It wins over an alias of the same name; ssh: means the alias.
         way.config.write_text('[targets.box]\nhost = "nobody"\n')
         assert (await way.run("status", "box")).code == 4

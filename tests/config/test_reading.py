@@ -63,7 +63,7 @@ def test_nothing_said_changes_nothing() -> None:
     ("text", "told"),
     [
         ('theem = "dark"\n', ", line 1: The file has no key 'theem'. Did you mean theme?"),
-        ("\n\nxyzzy = 1", ", line 3: The file has no key 'xyzzy'. Expected one of: theme, bell, notify, keys"),
+        ("\n\nxyzzy = 1", ", line 3: The file has no key 'xyzzy'. Expected one of: theme, bell, notification"),
         ("[targets.a]\nprot = 1", ", line 2: [targets.a] has no key 'prot'. Did you mean port?"),
         ("[targets.a]\nport = 'x'", ", line 2: port in [targets.a] is 'x'. Expected a port number from 1 to 65535."),
         ("[targets.a]\nport = 0", ", line 2: port in [targets.a] is 0. Expected a port number"),

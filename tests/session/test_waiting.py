@@ -29,8 +29,8 @@ def rests(timeline: Timeline, number: int) -> None:
 
 
 async def waited(played: Played, terms: Terms = NEVER, most: float = 7200.0) -> Look:
-    policy = impatient(played.timeline.policy, terms.stall)
-    return await played.until(Wait(terms).is_over, policy, most)
+    played.policy = impatient(played.policy, terms.stall)
+    return await played.until(Wait(terms).is_over, most)
 
 
 async def test_a_start_that_works_is_waited_for_as_long_as_it_takes() -> None:

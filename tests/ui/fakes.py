@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from bringup.core.assess import assess
 from bringup.core.errors import BringupError
 from bringup.core.events import Process, Server
 from bringup.core.policy import PastPhase, PastStart
+from bringup.core.redact import mask_argv
 from bringup.core.state import State
 from bringup.core.verdict import Verdict
 from bringup.engines.patience import load_policy
-from bringup.session.console import StopPlan
+from bringup.session.console import Findings, Orphan, Section, StopPlan, Unfinished
 
 
 class FakeConsole:
@@ -28,8 +30,18 @@ class FakeConsole:
         self.policy = load_policy()
         self.calls: list[tuple[str, object]] = []
         self.refusal: BringupError | None = None
+        """Why there can be no plan."""
+        self.failing: BringupError | None = None
+        """What every order ends with."""
         self.bystanders: tuple[Process, ...] = ()
         self.restartable = ""
+        self.planned: dict[str, object] = {}
+        """Fields of the plan that a scene sets itself."""
+        self.orphaned: tuple[Orphan, ...] = ()
+        self.left: Unfinished | None = None
+        self.sections = (Section("nvidia-smi", "all well"),)
+        self.order: asyncio.Event | None = None
+        """An order that was given ends only when this is set."""
         self.verdicts = 0
         self.judged: dict[str, object] = {}
         """Fields of the verdict that a scene sets itself."""
@@ -56,25 +68,52 @@ class FakeConsole:
         if self.refusal is not None:
             raise self.refusal
         assert self._state.server is not None
-        command = " ".join(self._state.server.argv)
-        return StopPlan(
+        plan = StopPlan(
             node=self._state.node,
             server=self._state.server,
-            command=command,
+            command=" ".join(mask_argv(self._state.server.argv)),
             members=self._state.processes,
             bystanders=self.bystanders,
             log=self._state.log.path,
             restartable=self.restartable,
+            argv=mask_argv(self._state.server.argv),
         )
+        return replace(plan, **self.planned)  # type: ignore[arg-type]
 
-    async def stop(self, plan: StopPlan, signal: str = "TERM") -> None:
-        self.calls.append(("stop", signal))
+    async def stop(self, plan: StopPlan, signal: str = "") -> None:
+        await self._do("stop", signal)
 
-    async def restart(self, plan: StopPlan) -> None:
-        self.calls.append(("restart", plan.server.pid))
+    async def restart(self, plan: StopPlan, argv: Sequence[str] | None = None) -> None:
+        await self._do("restart", plan.server.pid if argv is None else tuple(argv))
+
+    async def orphans(self) -> tuple[Orphan, ...]:
+        return self.orphaned
+
+    async def clear(self, chosen: Sequence[Orphan]) -> None:
+        await self._do("clear", tuple(orphan.process.pid for orphan in chosen))
+
+    async def unfinished(self) -> Unfinished | None:
+        return self.left
+
+    async def resume(self, left: Unfinished) -> None:
+        await self._do("resume", left.server)
+
+    async def discard(self, left: Unfinished) -> None:
+        await self._do("discard", left.server)
+
+    async def diagnose(self) -> Findings:
+        await self._do("diagnose", None)
+        return Findings(self.sections, (b"the last line",))
 
     def choose(self, server: Server) -> None:
         self.calls.append(("choose", server.pid))
+
+    async def _do(self, name: str, what: object) -> None:
+        self.calls.append((name, what))
+        if self.order is not None:
+            await self.order.wait()
+        if self.failing is not None:
+            raise self.failing
 
     # --- the script ---
 

@@ -5,21 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from ui.dialogs import ask
 from ui.scenes import SCENES
 from ui.screen import MIDDLE, NARROW, SIZES, opened, text_of, until
 
 from bringup.core.errors import BringupError
 from bringup.core.events import Process
 from bringup.ui.screens.confirm import RestartDialog, StopDialog
-from bringup.ui.screens.dialog import DEAF_FOR, Dialog
-
-
-async def ask(app, pilot, key: str) -> Dialog:  # type: ignore[no-untyped-def, type-arg]
-    """Open a dialog and let the time pass in which it hears nothing."""
-    await pilot.press(key)
-    await until(pilot, lambda: isinstance(app.screen, Dialog) and app.screen.listens_from is not None)
-    app.screen.listens_from -= DEAF_FOR
-    return app.screen  # type: ignore[no-any-return]
+from bringup.ui.screens.dialog import DEAF_FOR
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
@@ -82,7 +75,7 @@ async def test_restart_is_confirmed_with_y() -> None:
     async with opened("ready", MIDDLE) as (app, console, pilot):
         await ask(app, pilot, "R")
         assert isinstance(app.screen, RestartDialog)
-        await until(pilot, lambda: "launched again" in text_of(app))
+        await until(pilot, lambda: "command is launched" in text_of(app))
         await pilot.press("y")
         await until(pilot, lambda: console.calls == [("restart", 100)])
 

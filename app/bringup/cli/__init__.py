@@ -25,6 +25,7 @@ def build() -> App:
     """Assemble the commands."""
     from cyclopts import App, Parameter
 
+    from bringup.cli.acting import restart, stop
     from bringup.cli.completion import make_completion
     from bringup.cli.config import make_config
     from bringup.cli.demo import demo
@@ -41,7 +42,7 @@ def build() -> App:
         version=_version,
         result_action="return_value",
     )
-    for command in (watch, status, wait):
+    for command in (watch, status, wait, stop, restart):
         app.command(command, default_parameter=Parameter(negative="", show_default=False))
     app.command(demo)
     app.command(explain)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
 
 from bringup.cli.console import refuse_unknown_theme, refuse_without_terminal
 from bringup.cli.output import emit
@@ -23,8 +25,8 @@ def demo(
     *,
     speed: float = 1.0,
     theme: str | None = None,
-    bell: bool = True,
-    notify: bool = True,
+    bell: Annotated[bool, Parameter(show_default=False)] = True,
+    notify: Annotated[bool, Parameter(show_default=False)] = True,
 ) -> int:
     """Watch a simulated 8-GPU host start a server: no GPU, no server and no configuration needed (Linux).
 

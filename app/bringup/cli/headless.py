@@ -38,7 +38,7 @@ async def connected(chosen: Chosen, *, stall: float | None = None) -> AsyncItera
     session = Session(way, chosen.target, knowledge, history=history)
     try:
         await session.open()
-        yield session, Headless(session, knowledge.policy)
+        yield session, Headless(session)
     finally:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(session.close(), _GOODBYE)

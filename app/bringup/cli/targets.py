@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from bringup.config.shapes import Config
     from bringup.config.shapes import Target as Configured
     from bringup.core.policy import Policy
+    from bringup.hosts.control import LaunchCommand
     from bringup.session.knowledge import Knowledge
     from bringup.session.target import Target
 
@@ -80,6 +82,8 @@ def choose(
         port=port if port is not None or pid is not None else configured.port,
         pid=pid if pid is not None or port is not None else configured.pid,
         read_only=read_only or configured.read_only,
+        stop_command=_stop_command(configured),
+        launch=_launch(configured),
     )
     return Chosen(host, target, config, configured)
 
@@ -102,6 +106,20 @@ def _only_host(name: str, configured: Configured) -> str:
         what = f"The target {name} has {len(hosts)} hosts, and several hosts cannot be watched as one start yet."
         raise UsageError(what, f"Name one of them: {', '.join(hosts)}.")
     return hosts[0] if hosts else configured.host or ""
+
+
+def _stop_command(configured: Configured) -> str:
+    if configured.stop is None:
+        return ""
+    return f"cd -- {shlex.quote(configured.cwd)} && {configured.stop}" if configured.cwd else configured.stop
+
+
+def _launch(configured: Configured) -> LaunchCommand | None:
+    if configured.launch is None:
+        return None
+    from bringup.hosts.control import LaunchCommand
+
+    return LaunchCommand(configured.launch, configured.cwd or "", configured.env, configured.log or "")
 
 
 def _check(log: str | None, port: int | None, pid: int | None) -> None:

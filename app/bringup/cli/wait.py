@@ -55,10 +55,11 @@ def wait(
     pid
         The server with this process ID.
     """
+    from bringup.cli.notify import notifier_of
     from bringup.cli.progress import Progress
     from bringup.cli.status import answer
     from bringup.cli.targets import choose, configuration
-    from bringup.session.waiting import Terms
+    from bringup.session.waiting import ENDS, Terms
 
     terms = Terms(_seconds("--timeout", timeout), _seconds("--appear", appear), _seconds("--stall", stall))
     if terms.stall == 0:
@@ -70,6 +71,8 @@ def wait(
     except KeyboardInterrupt:
         waiter.tell_interrupted()
         raise
+    if look.verdict.state in ENDS and (tell := notifier_of(chosen)) is not None:
+        tell(look.verdict.state, look.verdict.summary)
     return answer(look, chosen, as_json=as_json)
 
 

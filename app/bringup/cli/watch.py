@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from cyclopts import Parameter
+
 from bringup.cli.naming import Host
 from bringup.cli.watching import open_console
 
@@ -15,8 +19,8 @@ def watch(
     pid: int | None = None,
     read_only: bool = False,
     theme: str | None = None,
-    bell: bool = True,
-    notify: bool = True,
+    bell: Annotated[bool, Parameter(negative="--no-bell")] = True,
+    notify: Annotated[bool, Parameter(negative="--no-notify")] = True,
 ) -> int:
     """Open the console on a host and follow the server that starts there.
 

@@ -23,4 +23,9 @@ def open_console(
     from bringup.ui.voice import voice_for
 
     chosen = choose(host, log=log, port=port, pid=pid, read_only=read_only, config=configuration())
-    return run_console(chosen, theme=theme or "", voice=voice_for(os.environ, bell=bell, notify=notify))
+    config, tell = chosen.config, None
+    if config is not None:
+        from bringup.cli.notify import notifier_of
+
+        bell, notify, tell = bell and config.bell, notify and config.notification, notifier_of(chosen)
+    return run_console(chosen, theme=theme or "", voice=voice_for(os.environ, bell=bell, notify=notify, tell=tell))

@@ -50,7 +50,7 @@ class Target(msgspec.Struct, frozen=True, rename="kebab", kw_only=True):
     cwd: FilePath | None = None
     """Folder in which `launch` and `stop` run."""
     env: Environment = {}
-    """Added to the environment of `launch` and `stop`."""
+    """Added to the environment of `launch`."""
     read_only: Switch = False
     notify: Command | None = None
     """Run on this machine when a start of this target has ended, instead of the general one."""
@@ -106,10 +106,12 @@ class Config(msgspec.Struct, frozen=True, rename="kebab", kw_only=True):
     """The whole file."""
 
     theme: Annotated[str, Meta(min_length=1, description="the name of a theme, in quotes")] | None = None
-    bell: Switch = False
-    """Ring the terminal's bell when a start has ended."""
+    bell: Switch = True
+    """The console rings the terminal's bell when a start has ended."""
+    notification: Switch = True
+    """The console shows a notification then, where the terminal can (OSC 9)."""
     notify: Command | None = None
-    """Run on this machine when a start has ended."""
+    """Run on this machine when a start has ended, by the console and by `bringup wait`."""
     keys: dict[str, KeyNames] = {}
     """What an action's keys are instead, by the action's name."""
     thresholds: Thresholds = msgspec.field(default_factory=Thresholds)

@@ -20,14 +20,7 @@ def launch(state: State, event: Launch) -> State:
         return replace(state, attempt=_filled_in(old, event))
     if _is_other_node(old, event):
         return replace(state, attempt=replace(old, nodes=_with(old.nodes, event.node_rank)))
-    if old.logged and old.engine == "router" and event.engine != "router":
-        base = Attempt(number=old.number)  # A script started a router first: the log is about the engine behind it.
-    elif old.logged:
-        base = _next(old)
-    elif old.faults or old.endings:
-        base = replace(Attempt(number=old.number), version=old.version, facts=old.facts, engine=old.engine)
-    else:
-        base = old
+    base = _base(old, event)
     attempt = replace(
         base,
         engine=event.engine or base.engine,
@@ -58,6 +51,17 @@ def launch(state: State, event: Launch) -> State:
         last_line_at=event.at,
     )
     return replace(state, attempt=attempt, earlier=state.earlier if base is old else _kept(state))
+
+
+def _base(old: Attempt, event: Launch) -> Attempt:
+    """What a launch that was printed begins with."""
+    if old.logged and old.engine == "router" and event.engine != "router":
+        return Attempt(number=old.number)  # A script started a router first: the log is about the engine behind it.
+    if old.logged:
+        return _next(old)
+    if old.faults or old.endings:
+        return replace(Attempt(number=old.number), version=old.version, facts=old.facts, engine=old.engine)
+    return old
 
 
 def server_found(state: State, event: ServerFound) -> State:

@@ -11,7 +11,7 @@ from bringup.core.liveness import compilers, judged_at
 from bringup.core.phases import Position
 from bringup.core.policy import Policy
 from bringup.core.ranks import name_of
-from bringup.core.shards import opened
+from bringup.core.shards import opened, whole
 from bringup.core.state import State
 from bringup.core.verdict import ChannelView
 from bringup.core.words import count, names
@@ -90,7 +90,8 @@ def _maps(state: State) -> Told:
         return ("no shard is mapped", state.sampled_at, None) if seen else ("nothing was seen yet", None, None)
     moved = max((shards.moved_at for _, shards in known if shards.moved_at is not None), default=None)
     last, shards = min(known, key=lambda pair: (pair[1].role == "draft", opened(pair[1])))
-    of = f" of {shards.total}" if shards.total else ""
+    total = whole(state, shards)
+    of = f" of {total}" if total else ""
     return f"{name_of(state.attempt, last.rank)} is last, {opened(shards)}{of} opened", state.sampled_at, moved
 
 

@@ -91,10 +91,11 @@ def _bar(judged: Judged) -> Iterator[str]:
     if bar is None or judged.where.phase in ("warmup", "serving"):
         return
     age = judged.now - bar.moved_at
-    yield f"bar of rank 0: {bar.done} of {bar.total}, last step {duration(age)} ago"
+    whose = f"bar of rank {bar.owner}"
+    yield f"{whose}: {bar.done} of {bar.total}, last step {duration(age)} ago"
     slower = slowed_down(bar)
     if slower is not None:
-        yield f"bar of rank 0: {slower[0]:.1f} s a step now, {slower[1]:.2f} s before"
+        yield f"{whose}: {slower[0]:.1f} s a step now, {slower[1]:.2f} s before"
 
 
 def _ranks(judged: Judged) -> Iterator[str]:

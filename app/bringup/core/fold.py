@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import groupby
 
 from bringup.core.events import Decoded, Event
 from bringup.core.lines import ACCEPT_LINES
-from bringup.core.reduce import reduce
+from bringup.core.reduce import decode_lines, reduce
 from bringup.core.state import State
 
 
@@ -15,8 +16,12 @@ def fold(state: State, events: Iterable[Event]) -> State:
 
     A rank that printed a decode line that is passed over here is named by the LinesRead of its chunk.
     """
-    for event in thin(list(events)):
-        state = reduce(state, event)
+    for is_decoded, group in groupby(thin(list(events)), key=lambda event: isinstance(event, Decoded)):
+        if is_decoded:
+            state = decode_lines(state, [event for event in group if isinstance(event, Decoded)])
+        else:
+            for event in group:
+                state = reduce(state, event)
     return state
 
 

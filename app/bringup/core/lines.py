@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from bringup.core import edges
@@ -139,11 +140,12 @@ def compiling(attempt: Attempt, event: Compiling) -> Attempt:
     return replace(attempt, compiling=(*others, (event.what, event.at)))
 
 
-def decoded(attempt: Attempt, event: Decoded) -> Attempt:
-    """Return the attempt with the accept length of a decode line under traffic; the warm-up is none."""
-    if event.accept_len is None or event.running == 0 or _warms_up(attempt):
+def decoded(attempt: Attempt, events: Sequence[Decoded]) -> Attempt:
+    """Return the attempt with the accept lengths of decode lines under traffic; the warm-up is none."""
+    lens = [event.accept_len for event in events if event.accept_len is not None and event.running != 0]
+    if not lens or _warms_up(attempt):
         return attempt
-    return replace(attempt, accept_lens=(*attempt.accept_lens, event.accept_len)[-ACCEPT_LINES:])
+    return replace(attempt, accept_lens=(*attempt.accept_lens, *lens)[-ACCEPT_LINES:])
 
 
 def _warms_up(attempt: Attempt) -> bool:

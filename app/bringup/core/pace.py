@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from bringup.core.bars import bar_of
 from bringup.core.phases import Step
 from bringup.core.rank import BarState
 from bringup.core.ranks import find, name_of
+from bringup.core.shards import whole
 from bringup.core.state import State
 
 _FEWEST_STEPS = 3
@@ -157,8 +157,7 @@ def _rank_left(state: State, step: Step, number: int, now: float) -> Left | None
     shards = next((known for known in rank.shards if known.role == step.role), None) if rank is not None else None
     if shards is None or edge is None or edge.began is None or shards.moved_at is None:
         return None
-    bar = bar_of(state.attempt, step.phase, step.role)
-    total = shards.total or (bar.total if bar is not None and not bar.provisional else 0)
+    total = whole(state, shards) or 0
     if shards.read < max(_FEWEST_STEPS, len(shards.open)) or total <= shards.read:
         return None
     pace, waited = (shards.moved_at - edge.began) / shards.read, max(0.0, now - shards.moved_at)

@@ -16,7 +16,7 @@ from bringup.core.phases import Position, Step
 from bringup.core.rank_memory import grown, read_by_calls
 from bringup.core.ranks import find, group_leader
 from bringup.core.shard_list import total_of
-from bringup.core.shards import opened, shards_of
+from bringup.core.shards import opened, shards_of, whole
 from bringup.core.state import BarState, Edge, Rank, Reach, Shards, State
 from bringup.core.verdict import Origin
 
@@ -122,7 +122,7 @@ def _by_maps(state: State, rank: Rank, step: Step) -> Progress | None:
     shards = shards_of(rank, step.role)
     if shards is None:
         return None
-    total = total_of(state, step.role) or shards.total or _bar_total(state, step)
+    total = whole(state, shards)
     if not total or total < len(shards.seen):
         return None
     ahead, read = min(total, opened(shards)), min(total, shards.read)
@@ -140,11 +140,6 @@ def _maps_note(shards: Shards, ahead: int, read: int, total: int) -> str:
     if len(shards.open) == 1 and ahead - read <= 1:
         return f"reads shard {ahead}/{total}"
     return f"shard {ahead}/{total} opened, {read} read"
-
-
-def _bar_total(state: State, step: Step) -> int | None:
-    bar = bar_of(state.attempt, step.phase, step.role)
-    return bar.total if bar is not None and bar.files and not bar.provisional else None
 
 
 def _by_bar(state: State, rank: int, step: Step) -> Progress | None:

@@ -5,6 +5,7 @@ No clock and no judgement: what the facts mean at a moment is said by `assess`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from bringup.core import attempts, bars, channels, lines, samples
@@ -91,6 +92,15 @@ def _log_event(state: State, event: LogEvent) -> State:
     return state if attempt is state.attempt else replace(state, attempt=attempt)
 
 
+def decode_lines(state: State, events: Sequence[Decoded]) -> State:
+    """Return the state after decode lines that follow each other, as after each of them by itself."""
+    for event in events:
+        heard = lines.heard(state.attempt, event)
+        state = state if heard is state.attempt else _log_event(state, replace(event, accept_len=None))
+    attempt = lines.decoded(state.attempt, events)
+    return state if attempt is state.attempt else replace(state, attempt=attempt)
+
+
 def _line(attempt: Attempt, event: LogEvent) -> Attempt:
     match event:
         case PhaseBegan() | PhaseEnded():
@@ -104,7 +114,7 @@ def _line(attempt: Attempt, event: LogEvent) -> Attempt:
         case Compiling():
             return lines.compiling(attempt, event)
         case Decoded():
-            return lines.decoded(attempt, event)
+            return lines.decoded(attempt, (event,))
         case Fault():
             return lines.fault(attempt, event)
         case Ending():

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from bringup.core.bars import bar_of
 from bringup.core.events import Role
-from bringup.core.shard_list import NUMBERED, split
+from bringup.core.shard_list import NUMBERED, split, total_of
 from bringup.core.state import Attempt, Rank, Shards, State
 
 _ORDER_PROVEN = 2
@@ -46,6 +46,15 @@ def sort_again(state: State) -> State:
 def shards_of(rank: Rank, role: Role) -> Shards | None:
     """Return what a rank's maps have shown of one model, or None where they have shown nothing of it."""
     return next((known for known in rank.shards if known.role == role and known.seen), None)
+
+
+def whole(state: State, shards: Shards) -> int | None:
+    """Return how many files the load has: by the model's list, else by their own numbers, else by the first bar."""
+    listed = total_of(state, shards.role) or shards.total
+    if listed:
+        return listed
+    bar = bar_of(state.attempt, "weights", shards.role)
+    return bar.total if bar is not None and bar.files and not bar.provisional else None
 
 
 def opened(shards: Shards) -> int:

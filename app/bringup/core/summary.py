@@ -175,9 +175,9 @@ def _counts(judged: Judged, step: Step) -> str:
     last = _last(judged, step)
     if last:
         return f": {done}, {last}"
-    return f": {done}" + (
-        f", the bar of rank 0 at {drawn}" if drawn and not step.done and step.phase == "weights" else ""
-    )
+    if bar is None or not drawn or step.done or step.phase != "weights":
+        return f": {done}"
+    return f": {done}, the bar of rank {bar.owner} at {drawn}"
 
 
 def _last(judged: Judged, step: Step) -> str:

@@ -79,6 +79,7 @@ class Actions:
             start_command=self._launch.command if self._launch else server.launcher.start if own else "",
             log_fate="" if own else found.log,
             argv=() if own or server.launcher.respawns else shown,
+            drain=DRAIN,
             launched_by=control.launcher_words(server.launcher),
         )
 
@@ -141,18 +142,18 @@ class Actions:
         """Return what a lost connection, or another console that ended, left in the middle."""
         return await control.unfinished(host, token=self._token)
 
-    async def look_back(self, host: Host) -> None:
-        """After a new connection: say what became of an action that was cut off."""
+    async def look_back(self, host: Host) -> Unfinished | None:
+        """After a new connection: return and tell what became of an action that was cut off."""
         if self._doing:
-            return
+            return None
         try:
             left = await self.unfinished(host)
         except ChannelRefused:
             # A host where nothing can be written down has nothing left over either.
-            return
+            return None
         if left is not None and not left.busy:
-            kind: Kind = "restart" if left.action == "restart" else "stop"
-            self.tell(kind, left.sentence, ended=True, failed=not left.new_alive)
+            self.tell(_kind(left), left.sentence, ended=True, failed=not left.new_alive)
+        return left
 
     async def resume(self, host: Host, left: Unfinished) -> Started:
         """Launch what a restart that was cut off had kept."""
@@ -164,6 +165,7 @@ class Actions:
     async def discard(self, host: Host, left: Unfinished) -> None:
         """Forget an action that was cut off, with all that was kept of it."""
         await control.discard(host, left)
+        self.tell(_kind(left), f"The {left.action} that was cut off is forgotten.", ended=True)
 
     async def orphans(self, host: Host) -> tuple[Orphan, ...]:
         """Return the workers that live on without their launcher."""
@@ -226,6 +228,10 @@ class _Told:
             self._actions.tell(self._kind, str(error), ended=True, failed=True)
         elif error is not None:
             self._actions.tell(self._kind, f"It was broken off ({type(error).__name__}).", ended=True, failed=True)
+
+
+def _kind(left: Unfinished) -> Kind:
+    return "restart" if left.action == "restart" else "stop"
 
 
 def _survey(plan: StopPlan) -> Survey:

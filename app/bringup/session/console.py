@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -9,7 +10,11 @@ from bringup.core.events import Process, Server
 from bringup.core.state import State
 from bringup.core.verdict import Verdict
 from bringup.hosts.ask import Question as Question
-from bringup.hosts.diagnose import Section
+from bringup.hosts.control import Orphan as Orphan
+from bringup.hosts.control import Started as Started
+from bringup.hosts.control import Unfinished as Unfinished
+from bringup.hosts.control.editing import unmask as unmask
+from bringup.hosts.diagnose import Section as Section
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +46,8 @@ class StopPlan:
     """What becomes of the old log at a restart, as a sentence."""
     argv: tuple[str, ...] = ()
     """The command line for an editor, secrets masked; () where a restart would not use an edited one."""
+    drain: float = 10.0
+    """Seconds between the polite request and SIGKILL."""
     launched_by: str = ""
     """How the server was launched, as a sentence; `server.launcher.sentence` says what that means for a stop."""
 
@@ -91,12 +98,38 @@ class Console(Protocol):
         """Look again at the server's tree; raises BringupError when there is none."""
         ...
 
-    async def stop(self, plan: StopPlan, signal: str = "TERM") -> None:
-        """Stop the server: signal the launcher ("TERM", "INT", "KILL"), wait, kill what is left, wait for the GPUs."""
+    async def stop(self, plan: StopPlan, signal: str = "") -> None:
+        """Stop the server one of the plan's ways ("" the first of them), kill what is left, wait for GPUs and port.
+
+        Raises BringupError with what remains.
+        """
         ...
 
-    async def restart(self, plan: StopPlan) -> None:
-        """Stop the server and launch it again with the same argv, directory, environment and log."""
+    async def restart(self, plan: StopPlan, argv: Sequence[str] | None = None) -> None:
+        """Stop the server and launch it again; `argv` is another command line, secrets masked as in the plan's.
+
+        Raises BringupError, with the last words of a server that ended at once.
+        """
+        ...
+
+    async def orphans(self) -> tuple[Orphan, ...]:
+        """Look for workers that live on without their launcher; `why_not` says which of them are not to be cleared."""
+        ...
+
+    async def clear(self, chosen: Sequence[Orphan]) -> None:
+        """End the chosen orphans; raises BringupError when one of them is left."""
+        ...
+
+    async def unfinished(self) -> Unfinished | None:
+        """Look for what a lost connection left in the middle."""
+        ...
+
+    async def resume(self, left: Unfinished) -> None:
+        """Launch what a restart that was cut off had kept; raises BringupError."""
+        ...
+
+    async def discard(self, left: Unfinished) -> None:
+        """Forget an action that was cut off, with all that was kept of it."""
         ...
 
     async def diagnose(self) -> Findings:

@@ -40,6 +40,11 @@ class Watched(Protocol):
         """All that the logs held has been read."""
         ...
 
+    @property
+    def policy(self) -> Policy:
+        """What verdicts are made with."""
+        ...
+
     def now(self) -> float:
         """Epoch seconds on the watched host's clock."""
         ...
@@ -69,13 +74,11 @@ class Headless:
     def __init__(
         self,
         session: Watched,
-        policy: Policy,
         *,
         monotonic: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._session = session
-        self._policy = policy
         self._monotonic = monotonic
         self._sleep = sleep
         self._begun = monotonic()
@@ -111,7 +114,7 @@ class Headless:
         state, here = self._session.state, self._monotonic()
         self._coming.see(state, here)
         judged = without_arrival(state, self._coming.arrived)
-        verdict = _believed(assess(judged, self._session.now(), self._policy), state)
+        verdict = _believed(assess(judged, self._session.now(), self._session.policy), state)
         settled = self._coming.is_settled(state, verdict, here, level=self._session.is_level)
         return Look(verdict, state, settled, here - self._begun, self._coming.span(state))
 

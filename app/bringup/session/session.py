@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
 from bringup.core.assess import assess
@@ -26,7 +26,7 @@ from bringup.hosts.greeting import greet
 from bringup.session.actions import Actions
 from bringup.session.backoff import waits
 from bringup.session.clock import HostClock
-from bringup.session.console import Findings, StopPlan
+from bringup.session.console import Findings, Orphan, StopPlan, Unfinished
 from bringup.session.ending import why_lost
 from bringup.session.finder import Finder
 from bringup.session.knowledge import Knowledge
@@ -63,7 +63,15 @@ class Session:
         self._target = target
         self._host: Host | None = None
         self._finder = Finder(target, Channels(self._picture, self._clock, self._logs, knowledge))
-        self._actions = Actions(target.name, self._picture, self._clock, knowledge)
+        self._actions = Actions(
+            target.name,
+            self._picture,
+            self._clock,
+            knowledge,
+            stop_command=target.stop_command,
+            launch=target.launch,
+            within=target.within,
+        )
         self._starts = Starts(history, target, self._picture, self._clock, self._logs, knowledge.policy)
         self._task: asyncio.Task[None] | None = None
         self._memory: asyncio.Task[None] | None = None
@@ -144,14 +152,38 @@ class Session:
         """Look again at what a stop would touch."""
         return await self._actions.plan(self._reach(), self._picture.state)
 
-    async def stop(self, plan: StopPlan, signal: str = "TERM") -> None:
+    async def stop(self, plan: StopPlan, signal: str = "") -> None:
         """Stop the server as planned."""
         await self._actions.stop(self._reach(), plan, signal)
 
-    async def restart(self, plan: StopPlan) -> None:
-        """Stop the server and launch it again."""
-        started = await self._actions.restart(self._reach(), plan)
+    async def restart(self, plan: StopPlan, argv: Sequence[str] | None = None) -> None:
+        """Stop the server and launch it again, with `argv` as another command line."""
+        started = await self._actions.restart(self._reach(), plan, argv)
         self._finder.expect(started.pid)
+
+    async def orphans(self) -> tuple[Orphan, ...]:
+        """Look for workers that live on without their launcher."""
+        return await self._actions.orphans(self._reach())
+
+    async def clear(self, chosen: Sequence[Orphan]) -> None:
+        """End the chosen orphans."""
+        await self._actions.clear(self._reach(), chosen)
+
+    async def unfinished(self) -> Unfinished | None:
+        """Look for what a lost connection left in the middle, and tell it."""
+        return await self._actions.look_back(self._reach())
+
+    async def resume(self, left: Unfinished) -> None:
+        """Launch what a restart that was cut off had kept."""
+        started = await self._actions.resume(self._reach(), left)
+        if started.pid:
+            self._finder.expect(started.pid)
+        else:
+            self._finder.look()
+
+    async def discard(self, left: Unfinished) -> None:
+        """Forget an action that was cut off."""
+        await self._actions.discard(self._reach(), left)
 
     async def diagnose(self) -> Findings:
         """Ask the host what an expert would ask: the ranks first, then the rest of the server's tree."""

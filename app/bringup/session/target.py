@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bringup.hosts.control import LaunchCommand
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,3 +21,7 @@ class Target:
     within: int | None = None
     """Only servers below this PID are seen: the demo and the tests stay among their own processes."""
     read_only: bool = False
+    stop_command: str = ""
+    """Run on the host to stop the server, in the place of signals; empty where none is configured."""
+    launch: LaunchCommand | None = None
+    """How it is launched, where that is configured."""

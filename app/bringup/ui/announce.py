@@ -51,6 +51,8 @@ class Announcer:
         told = sequences(self._voice, f"{self._title}: {verdict.state.upper()}. {verdict.summary}")
         if told:
             self._send(told)
+        if self._voice.tell is not None:
+            self._voice.tell(verdict.state, verdict.summary)
 
 
 def happened_at(state: State, verdict: Verdict) -> float:

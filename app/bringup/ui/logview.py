@@ -102,8 +102,8 @@ class LogView:
         self._pane.narrow(pattern)
         return ""
 
-    def back(self) -> None:
-        """End the search if there is one, else show the lines of all ranks."""
+    def back(self) -> bool:
+        """End the search if there is one, else show the lines of all ranks; False where there was nothing to undo."""
         if self._field.display:
             self._field.display = False
             self._pane.focus()
@@ -111,6 +111,9 @@ class LogView:
             self.look_for("")
         elif self._board.filtered is not None:
             self._all_ranks()
+        else:
+            return False
+        return True
 
     def toggle(self) -> None:
         """Stop following, or go on with it."""

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from bringup.core.state import State
+from bringup.core.state import Action, State
 from bringup.core.verdict import Verdict
+
+if TYPE_CHECKING:
+    from bringup.session.console import StopPlan
 
 _STALE_LINKS = ("lost", "refused")
 
@@ -19,6 +23,14 @@ class Picture:
     title: str
     """What the operator called the host."""
     read_only: bool = False
+    plan: StopPlan | None = None
+    """What the action under way touches, where it was begun on this screen."""
+    held_before: int = 0
+    """MiB of GPU memory that all of it held before."""
+    asking: str = ""
+    """What the host is asked now for a diagnosis; "" while none is made."""
+    dismissed: Action | None = None
+    """An action that failed, once the operator has read that."""
 
     @property
     def now(self) -> float:

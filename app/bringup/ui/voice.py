@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 
@@ -15,11 +15,19 @@ class Voice:
     """A notification of the desktop, by OSC 9."""
     tmux: bool = False
     """The terminal is a pane of tmux, which has to be asked to hand such a sequence on."""
+    tell: Callable[[str, str], None] | None = None
+    """Called with the state and its sentence: the operator's own way to be told."""
 
 
 MUTE = Voice(bell=False, notify=False)
 
 
-def voice_for(environment: Mapping[str, str], *, bell: bool = True, notify: bool = True) -> Voice:
+def voice_for(
+    environment: Mapping[str, str],
+    *,
+    bell: bool = True,
+    notify: bool = True,
+    tell: Callable[[str, str], None] | None = None,
+) -> Voice:
     """Return the voice for the terminal of this environment."""
-    return Voice(bell, notify, tmux=bool(environment.get("TMUX")))
+    return Voice(bell, notify, tmux=bool(environment.get("TMUX")), tell=tell)

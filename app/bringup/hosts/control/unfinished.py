@@ -60,11 +60,13 @@ class Unfinished:
         if self.busy:
             who = f" by {self.who}" if self.who else ""
             return f"A {self.action} of {self.about} is under way{who}: {_DOING.get(self.step, self.step)}."
-        parts = [
-            f"A {self.action} of {self.about} was cut off {duration(self.age)} ago {_CUT.get(self.step, '')}".rstrip()
-        ]
-        if self.rebooted:
-            parts.append("the machine was started anew since")
+        cut = f"A {self.action} of {self.about} was cut off {duration(self.age)} ago {_CUT.get(self.step, '')}"
+        return f"{cut.rstrip()}; {self.outlook}."
+
+    @property
+    def outlook(self) -> str:
+        """What runs now, and what can be done, as the end of a sentence."""
+        parts = ["the machine was started anew since"] if self.rebooted else []
         parts.append(self._now())
         if "launch" in self.can and is_own(self.command):
             parts.append(f"it can be started now with {self.command}")
@@ -72,7 +74,7 @@ class Unfinished:
             parts.append("what it was launched with is kept on the host: launch it now, or discard that")
         elif self.action == "restart" and not self.alive and not self.new_alive:
             parts.append("what it was launched with is not kept any more: launch it as it was launched the first time")
-        return "; ".join(parts) + "."
+        return "; ".join(parts)
 
     def _now(self) -> str:
         if self.new is not None and self.new_alive:

@@ -45,5 +45,5 @@ def _useful(key: str, picture: Picture, panel: str) -> bool:
     if key in _NEEDS_SERVER:
         return picture.state.server is not None and picture.state.gone_at is None and not picture.is_busy
     if key == "servers":
-        return bool(picture.state.others)
+        return bool(picture.state.others or picture.state.orphans or any(app.orphan for app in picture.state.gpu.apps))
     return True

@@ -1,4 +1,4 @@
-"""What a dialog shows before the server is touched: exactly which host, processes and command."""
+"""What a dialog shows before the server is touched: exactly which host, processes and command, and what comes after."""
 
 from __future__ import annotations
 
@@ -11,33 +11,34 @@ from bringup.session.console import StopPlan
 from bringup.ui.paint.holders import short_title
 from bringup.ui.paint.identity import model_name
 from bringup.ui.paint.measures import count
-from bringup.ui.paint.row import Row, fill, joined, wrapped
+from bringup.ui.paint.row import Row, fill, joined, shorten, wrapped
 
-_LABEL = 11
+LABEL = 11
 _COMMAND_LINES = 8
 _FEW = 4
 _TWO_COLUMNS = 70
+_WAY = 9
 
 
 @dataclass(frozen=True, slots=True)
-class Signal:
-    """A signal that may be sent to the launcher."""
+class Way:
+    """One way to stop a server."""
 
-    name: str
-    """As `Console.stop` takes it."""
     shown: str
     does: str
 
 
-SIGNALS = (
-    Signal("TERM", "SIGTERM", "asks it to end; what is left after a while is killed"),
-    Signal("INT", "SIGINT", "as ctrl+c would; what is left after a while is killed"),
-    Signal("KILL", "SIGKILL", "ends it at once; nothing is written or cleaned up"),
-)
+WAYS = {
+    "OWN": Way("its own", "{command}"),
+    "TERM": Way("SIGTERM", "asks it to end; what is left after {drain:.0f} s is killed"),
+    "INT": Way("SIGINT", "as ctrl+c would; what is left after {drain:.0f} s is killed"),
+    "KILL": Way("SIGKILL", "ends it at once; nothing is written or cleaned up"),
+}
+"""By the names that `Console.stop` takes, the gentler first."""
 
 
-def paint_plan(plan: StopPlan, width: int) -> list[Row]:
-    """Return host, server, command, every process that is ended, those left alone, and the log."""
+def paint_plan(plan: StopPlan, width: int, *, command: str = "") -> list[Row]:
+    """Return host, server, launcher, command, every process that is ended, those left alone, and the log."""
     server = plan.server
     what = joined(
         [
@@ -48,53 +49,112 @@ def paint_plan(plan: StopPlan, width: int) -> list[Row]:
             (f"user {clean_text(server.user)}" if server.user else "", "text"),
         ]
     )
-    rows: list[Row] = [_field("host", ((clean_text(plan.node), "strong"),)), _field("server", what)]
-    rows += _text("command", plan.command, width, _COMMAND_LINES)
+    rows: list[Row] = [field("host", ((clean_text(plan.node), "strong"),)), field("server", what)]
+    rows += _launcher(plan, width)
+    rows += text_rows("command", command or plan.command, width, _COMMAND_LINES)
     rows += _processes("ends", plan.members, width, "strong")
+    if plan.swept:
+        rows += text_rows(
+            "ends too", f"with its own stop command, for it is in the same {_unit(plan)}:", width, 2, "slow"
+        )
+        rows += _processes("", plan.swept, width, "slow")
     if plan.bystanders:
         rows += _processes("left alone", plan.bystanders, width, "text")
     if plan.log:
-        rows += _text("log", plan.log, width, 1)
-    if server.parent:
-        warning = f"Above it runs {clean_text(server.parent)}, which may start it again by itself."
-        rows += _text("supervisor", warning, width, 2, "slow")
+        rows += text_rows("log", plan.log, width, 1)
     return rows
 
 
-def paint_signals(chosen: int) -> list[Row]:
-    """Return the signals to choose from."""
+def paint_after_stop(plan: StopPlan, way: str, width: int) -> list[Row]:
+    """Return what the stop waits for after the request, and who may start the server again."""
+    waits = "Then its GPU memory"
+    waits += f" and port {plan.server.port} are waited for." if plan.server.port is not None else " is waited for."
+    rows = text_rows("then", waits, width, 2)
+    launcher = plan.server.launcher
+    if way != "OWN" and launcher.respawns is not False and launcher.kind:
+        does = "starts it again after a signal" if launcher.respawns else "may start it again after a signal"
+        own = f": {WAYS['OWN'].shown} command keeps it down." if plan.stop_command else "."
+        who = launcher.words[0].upper() + launcher.words[1:]
+        rows += text_rows("beware", f"{clean_text(who)} {does}{own}", width, 2, "slow")
+    return rows
+
+
+def paint_after_restart(plan: StopPlan, width: int, *, edited: bool) -> list[Row]:
+    """Return how the server is stopped and launched again, and what becomes of its log; or why it cannot be."""
+    if plan.restartable:
+        return text_rows("but", plan.restartable, width, 5, "slow")
+    way = WAYS[plan.ways[0]]
+    how = plan.stop_command if plan.ways[0] == "OWN" else way.shown
+    rows = text_rows("then", f"It is stopped with {how}; its GPU memory and its port are waited for.", width, 3)
+    if plan.start_command:
+        rows += text_rows("starts", f"It is started with {plan.start_command}", width, 3)
+    elif plan.server.launcher.respawns:
+        rows += text_rows("starts", f"{clean_text(plan.server.launcher.words)} starts it again.", width, 3)
+    else:
+        which = "The edited command" if edited else "The same command"
+        rows += text_rows("starts", f"{which} is launched in the same folder, with the same environment.", width, 2)
+    if plan.log_fate:
+        rows += text_rows("old log", plan.log_fate, width, 3)
+    return rows
+
+
+def paint_ways(plan: StopPlan, chosen: int, width: int) -> list[Row]:
+    """Return the ways to choose from, the gentler first."""
     rows: list[Row] = []
-    for number, signal in enumerate(SIGNALS):
+    for number, name in enumerate(plan.ways):
+        way = WAYS[name]
         mark, ink = ("(•)", "focus") if number == chosen else ("( )", "quiet")
+        does = clean_text(way.does.format(command=plan.stop_command, drain=plan.drain))
         rows.append(
             (
                 (f"{mark} ", ink),
                 (f"{number + 1} ", "key"),
-                (signal.shown.ljust(9), "strong" if number == chosen else "text"),
-                (signal.does, "quiet"),
+                (way.shown.ljust(_WAY), "strong" if number == chosen else "text"),
+                (shorten(does, width - _WAY - 6), "quiet"),
             )
         )
     return rows
 
 
+def text_rows(label: str, text: str, width: int, most: int, ink: str = "text") -> list[Row]:
+    """Return text beside a label, wrapped to at most `most` rows."""
+    lines = wrapped(clean_text(text), max(10, width - LABEL), most)
+    return [field(label if number == 0 else "", ((line, ink),)) for number, line in enumerate(lines)]
+
+
+def field(label: str, value: Row) -> Row:
+    """Return a row that begins with a label."""
+    return ((label.ljust(LABEL), "quiet"), *value)
+
+
+def _launcher(plan: StopPlan, width: int) -> list[Row]:
+    """How it was launched, and what that means for a stop and a restart."""
+    launcher = plan.server.launcher
+    if not launcher.words:
+        return []
+    ink = "slow" if launcher.respawns is not False else "text"
+    told = " ".join(part for part in (f"{launcher.words}.", launcher.detail) if part)
+    told = f"{told[0].upper()}{told[1:]}"
+    return [
+        *text_rows("launcher", told, width, 3, ink),
+        *text_rows("", launcher.sentence.replace("{drain}", f"{plan.drain:.0f}"), width, 4, "quiet"),
+    ]
+
+
+def _unit(plan: StopPlan) -> str:
+    words = plan.server.launcher.words
+    return "container" if "container" in words else "job step" if "Slurm" in words else "unit"
+
+
 def _processes(label: str, processes: Sequence[Process], width: int, ink: str) -> list[Row]:
     """Number, and PID and title of each, in two columns where there are many."""
-    rows = [_field(label, ((count(len(processes), "process", "processes"), ink),))]
+    rows = [field(label, ((count(len(processes), "process", "processes"), ink),))]
     columns = 2 if len(processes) > _FEW and width >= _TWO_COLUMNS else 1
-    each = (width - _LABEL) // columns
+    each = (width - LABEL) // columns
     for first in range(0, len(processes), columns):
         row: Row = ()
         for process in processes[first : first + columns]:
             title = short_title(process.title or process.comm, each - 10)
             row = (*row, *fill(((f"{process.pid:<7} ", "quiet"), (title, "text")), each - 2), ("  ", "text"))
-        rows.append(_field("", row))
+        rows.append(field("", row))
     return rows
-
-
-def _text(label: str, text: str, width: int, most: int, ink: str = "text") -> list[Row]:
-    lines = wrapped(clean_text(text), max(10, width - _LABEL), most)
-    return [_field(label if number == 0 else "", ((line, ink),)) for number, line in enumerate(lines)]
-
-
-def _field(label: str, value: Row) -> Row:
-    return ((label.ljust(_LABEL), "quiet"), *value)

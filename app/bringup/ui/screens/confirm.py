@@ -1,24 +1,31 @@
-"""The dialogs before the server is stopped or restarted."""
+"""The dialogs before the server is stopped or restarted, and before orphans are cleared."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from bringup.session.console import StopPlan
-from bringup.ui.paint.orders import SIGNALS, paint_plan, paint_signals
-from bringup.ui.paint.row import Row, wrapped
+from bringup.session.console import Orphan, StopPlan
+from bringup.ui.editing import difference, groups, quoted
+from bringup.ui.paint.difference import paint_difference
+from bringup.ui.paint.orders import paint_after_restart, paint_after_stop, paint_plan, paint_ways
+from bringup.ui.paint.orphans import paint_clearing
+from bringup.ui.paint.row import Row
 from bringup.ui.screens.dialog import Dialog
+from bringup.ui.screens.editor import EditScreen
+
+_MOST_WAYS = 4
 
 
 class StopDialog(Dialog[str]):
-    """Asks which signal to send; answers with its name, or None."""
+    """Asks how to stop the server; answers with the way as `Console.stop` takes it, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "choose(-1)", show=False),
         Binding("down,j", "choose(1)", show=False),
-        *(Binding(str(number), f"pick({number})", show=False) for number in range(1, len(SIGNALS) + 1)),
+        *(Binding(str(number), f"pick({number})", show=False) for number in range(1, _MOST_WAYS + 1)),
     ]
     yes = "Stop it (y)"
 
@@ -28,54 +35,105 @@ class StopDialog(Dialog[str]):
         self.chosen = 0
 
     def rows(self, width: int) -> list[Row]:
-        """Return what is touched."""
-        return [(("Stop this server?", "bad"),), (), *paint_plan(self.plan, width)]
+        """Return what is touched, and what comes after it."""
+        after = paint_after_stop(self.plan, self.plan.ways[self.chosen], width)
+        return [(("Stop this server?", "bad"),), (), *paint_plan(self.plan, width), *after]
 
     def choices(self) -> list[Row]:
-        """Return the signals."""
-        return [(), *paint_signals(self.chosen)]
+        """Return the ways."""
+        return [(), *paint_ways(self.plan, self.chosen, self.inner)]
 
     def action_choose(self, step: int) -> None:
-        """Choose the next signal."""
-        self.chosen = (self.chosen + step) % len(SIGNALS)
+        """Choose the next way."""
+        self.chosen = (self.chosen + step) % len(self.plan.ways)
         self.draw()
 
     def action_pick(self, number: int) -> None:
-        """Choose a signal by its number."""
-        self.chosen = number - 1
-        self.draw()
+        """Choose a way by its number."""
+        if number <= len(self.plan.ways):
+            self.chosen = number - 1
+            self.draw()
 
     def action_accept(self) -> None:
-        """Answer with the signal."""
-        self.dismiss(SIGNALS[self.chosen].name)
+        """Answer with the way."""
+        self.dismiss(self.plan.ways[self.chosen])
 
 
-class RestartDialog(Dialog[bool]):
-    """Asks whether to stop the server and launch it again."""
+class RestartDialog(Dialog[tuple[str, ...]]):
+    """Asks whether to stop the server and launch it again; answers with the command, masked as the plan's, or None.
 
+    An empty command means the same as before, or the launcher's own.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("e", "edit", show=False)]
     yes = "Restart it (y)"
 
     def __init__(self, plan: StopPlan) -> None:
         self.plan = plan
+        self.argv = plan.argv
         if plan.restartable:
             self.yes = ""
             self.no = "Close"
+        self.other = "Edit the command (e)" if plan.argv and not plan.restartable else ""
         super().__init__()
+
+    @property
+    def is_edited(self) -> bool:
+        """The command is not the one that runs."""
+        return self.argv != self.plan.argv
 
     def rows(self, width: int) -> list[Row]:
         """Return what is touched and what comes after it, or why it cannot be done."""
-        rows: list[Row] = [
-            (("Restart this server?" if not self.plan.restartable else "This server cannot be restarted here", "bad"),),
-            (),
-            *paint_plan(self.plan, width),
-            (),
-        ]
-        text = self.plan.restartable or (
-            "It is stopped with SIGTERM, its GPU memory is waited for, and the same command is launched again "
-            "in the same folder, with the same environment and log."
-        )
-        return [*rows, *(((line, "text"),) for line in wrapped(text, width, 4))]
+        plan = self.plan
+        title = "This server cannot be restarted here" if plan.restartable else "Restart this server?"
+        rows: list[Row] = [((title, "bad"),), ()]
+        if self.is_edited:
+            changes = difference(plan.argv, self.argv)
+            rows += [(("The command was edited:", "strong"),), *paint_difference(changes, width), ()]
+        command = " ".join(quoted(group) for group in groups(self.argv)) if self.is_edited else ""
+        rows += paint_plan(plan, width, command=command)
+        return [*rows, *paint_after_restart(plan, width, edited=self.is_edited)]
+
+    def action_other(self) -> None:
+        """Edit the command."""
+        self.action_edit()
+
+    def action_edit(self) -> None:
+        """Edit the command, where an edited one would be the one that is launched."""
+        if self.other:
+            self.app.push_screen(EditScreen(self.plan, self.argv), self._take)
+
+    def _take(self, argv: tuple[str, ...] | None) -> None:
+        if argv is not None:
+            self.argv = argv
+        self.listens_from = None
+        self.draw()
+        self.query_one("#scroll").scroll_home(animate=False)
+        self.query_one("#no").focus()
+        self.call_after_refresh(self.listen)
 
     def action_accept(self) -> None:
         """Answer yes, where there is something to say yes to."""
-        self.dismiss(None if self.plan.restartable else True)
+        if self.plan.restartable:
+            self.dismiss(None)
+        else:
+            self.dismiss(self.argv if self.is_edited else ())
+
+
+class ClearDialog(Dialog[str]):
+    """Asks whether to end exactly these orphans; answers "clear", or None."""
+
+    yes = "Clear them (y)"
+
+    def __init__(self, node: str, chosen: Sequence[Orphan]) -> None:
+        super().__init__()
+        self.node = node
+        self.chosen = tuple(chosen)
+
+    def rows(self, width: int) -> list[Row]:
+        """Return each of them, and how they are ended."""
+        return paint_clearing(self.node, self.chosen, width)
+
+    def action_accept(self) -> None:
+        """Answer yes."""
+        self.dismiss("clear")

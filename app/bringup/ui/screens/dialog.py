@@ -35,6 +35,8 @@ class Dialog(ModalScreen[Answer], Generic[Answer]):
     ]
     yes = "Yes"
     no = "Cancel"
+    other = ""
+    """A third button, where there is something else to do."""
     width = 76
     """Cells that the rows may take where the screen is wide enough."""
 
@@ -50,7 +52,10 @@ class Dialog(ModalScreen[Answer], Generic[Answer]):
                 yield Painted(id="body")
             yield Painted(id="choices")
             with Horizontal(id="buttons"):
+                yield Painted(id="more")
                 yield Button(self.no, id="no", compact=True)
+                if self.other:
+                    yield Button(self.other, id="other", compact=True)
                 if self.yes:
                     yield Button(self.yes, id="yes", compact=True)
 
@@ -74,13 +79,20 @@ class Dialog(ModalScreen[Answer], Generic[Answer]):
     def draw(self) -> None:
         """Paint the body."""
         choices = self.choices()
-        body = self.rows(min(self.width, self.app.size.width - 8))
+        body = self.rows(self.inner)
         for name, rows in (("#body", body), ("#choices", choices)):
             painted = self.query_one(name, Painted)
             painted.styles.height = len(rows)
             painted.show(rows)
         room = self.app.size.height - len(choices) - 6
         self.query_one("#scroll").styles.height = min(len(body), max(3, room))
+        rest: Row = (("PgDn", "key"), (" shows more", "quiet")) if len(body) > max(3, room) else ()
+        self.query_one("#more", Painted).show([rest])
+
+    @property
+    def inner(self) -> int:
+        """Cells that a row may take."""
+        return min(self.width, self.app.size.width - 8)
 
     def rows(self, width: int) -> list[Row]:
         """Return the rows of the body."""
@@ -102,9 +114,15 @@ class Dialog(ModalScreen[Answer], Generic[Answer]):
         """Answer yes."""
         raise NotImplementedError
 
+    def action_other(self) -> None:
+        """Do what the third button says."""
+        raise NotImplementedError
+
     def on_button_pressed(self, event: Button.Pressed) -> None:
         """Answer as the button says."""
         if event.button.id == "yes":
             self.action_accept()
+        elif event.button.id == "other":
+            self.action_other()
         else:
             self.action_refuse()

@@ -57,6 +57,7 @@ class SecretDialog(Dialog[str]):
             yield Painted(id="choices")
             yield Input(password=self.question.kind in _SECRET, id="answer")
             with Horizontal(id="buttons"):
+                yield Painted(id="more")
                 yield Button("Cancel", id="no", compact=True)
 
     def listen(self) -> None:

@@ -1,9 +1,12 @@
-"""The servers that run on the host, to choose which one is watched."""
+"""The servers and orphans of a host: to choose which server is watched, and which orphans are cleared."""
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import ClassVar
 
+from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -11,18 +14,30 @@ from textual.screen import ModalScreen
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
+from bringup.core.errors import BringupError
 from bringup.core.events import Server
 from bringup.core.sanitize import clean_text
-from bringup.core.state import State
+from bringup.session.console import Console, Orphan
 from bringup.ui.css import css
-from bringup.ui.paint.identity import model_name
-from bringup.ui.paint.measures import clock, count
-from bringup.ui.paint.row import Row
-from bringup.ui.widgets.painted import Painted
+from bringup.ui.paint.measures import count
+from bringup.ui.paint.orphans import paint_orphan, paint_server
+from bringup.ui.paint.row import Row, wrapped
+from bringup.ui.widgets.painted import Painted, inks_of
+
+_WIDEST = 100
+_AROUND = 8
 
 
-class ServersScreen(ModalScreen[Server]):
-    """A list; enter chooses, escape leaves all as it is."""
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What was chosen: a server to watch, or orphans to clear."""
+
+    server: Server | None = None
+    orphans: tuple[Orphan, ...] = ()
+
+
+class ServersScreen(ModalScreen[Choice]):
+    """A list; enter watches a server, space selects an orphan, escape leaves all as it is."""
 
     CSS_PATH = css("dialog")
     AUTO_FOCUS = "OptionList"
@@ -30,31 +45,98 @@ class ServersScreen(ModalScreen[Server]):
         Binding("escape,q,o", "close", show=False),
         Binding("j", "step(1)", show=False),
         Binding("k", "step(-1)", show=False),
+        Binding("space", "select", show=False),
+        Binding("C", "clear", show=False),
     ]
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, console: Console) -> None:
         super().__init__()
-        watched = (state.server,) if state.server is not None else ()
+        state = console.state
+        watched = (state.server,) if state.server is not None and state.gone_at is None else ()
         self.servers: tuple[Server, ...] = (*watched, *state.others)
+        self.orphans: tuple[Orphan, ...] = ()
+        self.chosen: set[tuple[int, int]] = set()
+        self.is_known = False
+        """The host has answered what orphans there are."""
+        self._why = ""
         self._state = state
+        self._now = console.now()
+        self._read_only = console.read_only
+        self._look: Callable[[], Awaitable[tuple[Orphan, ...]]] = console.orphans
 
     def compose(self) -> ComposeResult:
         """Lay out the list."""
         with Vertical(id="dialog"):
             yield Painted(id="body")
-            yield OptionList(*(Option(self._told(server)) for server in self.servers), markup=False)
+            yield OptionList(markup=False)
+            yield Painted(id="choices")
 
     def on_mount(self) -> None:
-        """Say what this is."""
-        row: Row = ((f"{count(len(self.servers), 'server')} on this host", "title"),)
-        hint: Row = (("enter", "key"), (" watches it, ", "quiet"), ("esc", "key"), (" goes back", "quiet"))
-        body = self.query_one("#body", Painted)
-        body.styles.height = 3
-        body.show([row, hint, ()])
+        """Show the servers, and look for orphans."""
+        self.draw()
+        self.run_worker(self._find(), name="orphans")
+
+    def on_resize(self) -> None:
+        """Draw the rows to the new width."""
+        self.draw()
+
+    async def _find(self) -> None:
+        try:
+            self.orphans = await self._look()
+        except BringupError as error:
+            self._why = f"What orphans there are is not known: {error}"
+        self.is_known = True
+        self.draw()
+
+    @property
+    def selected(self) -> tuple[Orphan, ...]:
+        """The orphans that are selected."""
+        return tuple(orphan for orphan in self.orphans if orphan.identity in self.chosen)
+
+    def draw(self) -> None:
+        """Fill the list, keeping the place in it."""
+        options = self.query_one(OptionList)
+        width = min(_WIDEST, self.app.size.width - _AROUND)
+        at = options.highlighted
+        options.clear_options()
+        options.add_options(self._options(width))
+        options.highlighted = at if at is not None else self._first
+        head, foot = self._head(), [(), *self._hints()]
+        for name, rows in (("#body", head), ("#choices", foot)):
+            painted = self.query_one(name, Painted)
+            painted.styles.height = len(rows)
+            painted.show(rows)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Answer with the server."""
-        self.dismiss(self.servers[event.option_index])
+        """Watch a server, or select an orphan."""
+        kind, _, number = (event.option_id or "").partition("-")
+        if kind == "server":
+            self.dismiss(Choice(server=self.servers[int(number)]))
+        else:
+            self.action_select()
+
+    def action_select(self) -> None:
+        """Select the orphan that is pointed at, or select it no more."""
+        options = self.query_one(OptionList)
+        at = options.highlighted
+        kind, _, number = ((options.get_option_at_index(at).id or "") if at is not None else "").partition("-")
+        if kind != "orphan" or self._read_only:
+            return
+        orphan = self.orphans[int(number)]
+        if orphan.why_not:
+            self.notify(clean_text(f"It cannot be cleared. {orphan.why_not}"), severity="warning", markup=False)
+            return
+        self.chosen ^= {orphan.identity}
+        self.draw()
+
+    def action_clear(self) -> None:
+        """Answer with the selected orphans; they are asked for once more before anything is done."""
+        if self._read_only:
+            return
+        if self.selected:
+            self.dismiss(Choice(orphans=self.selected))
+        else:
+            self.notify("Select orphans first, with space.", markup=False)
 
     def action_step(self, amount: int) -> None:
         """Move in the list."""
@@ -68,10 +150,52 @@ class ServersScreen(ModalScreen[Server]):
         """Leave all as it is."""
         self.dismiss(None)
 
-    def _told(self, server: Server) -> str:
-        mark = "●" if self._state.server is not None and server.pid == self._state.server.pid else " "
-        port = f"port {server.port}" if server.port is not None else "no port"
-        started = f"since {clock(server.started_at, self._state.utc_offset)}" if server.started_at else ""
-        user = f"user {clean_text(server.user)}" if server.user else ""
-        words = [f"{mark} {server.pid:>7}", clean_text(server.engine), model_name(server.model), port, user, started]
-        return "  ".join(word for word in words if word)
+    @property
+    def _first(self) -> int | None:
+        return 0 if self.servers else 1 if self.orphans else None
+
+    def _head(self) -> list[Row]:
+        servers = f"{count(len(self.servers), 'server')} and " if self.servers else "No server, and "
+        found = count(len(self.orphans), "orphan") if self.orphans else "no orphans"
+        told = f"{servers}{found}" if self.is_known and not self._why else servers.removesuffix(" and ").rstrip(", ")
+        return [((f"{told} on this host", "title"),), ()]
+
+    def _options(self, width: int) -> list[Option]:
+        inks = inks_of(self.app)
+
+        def shown(rows: list[Row], name: str = "") -> Option:
+            lines = [Text.assemble(*((clean_text(text), inks[ink]) for text, ink in row)) for row in rows]
+            return Option(Text("\n").join(lines), id=name or None, disabled=not name)
+
+        found = [
+            shown([paint_server(server, self._state, self._now, width)], f"server-{number}")
+            for number, server in enumerate(self.servers)
+        ]
+        found.append(shown(self._between(width)))
+        found += [
+            shown(paint_orphan(orphan, width, chosen=orphan.identity in self.chosen), f"orphan-{number}")
+            for number, orphan in enumerate(self.orphans)
+        ]
+        return found
+
+    def _between(self, width: int) -> list[Row]:
+        """What stands above the orphans, or in their place."""
+        rows: list[Row] = [()] if self.servers else []
+        if self._why:
+            return [*rows, *(((line, "slow"),) for line in wrapped(clean_text(self._why), width, 3))]
+        if not self.is_known:
+            return [*rows, (("Looking for orphans.", "quiet"),)]
+        if not self.orphans:
+            return [*rows, (("No orphans: no worker lives on without its launcher.", "quiet"),)]
+        return [*rows, (("Orphans: workers that live on without their launcher", "title"),)]
+
+    def _hints(self) -> list[Row]:
+        keys = [("enter", "watches a server")] if self.servers else []
+        if not self._read_only and any(not orphan.why_not for orphan in self.orphans):
+            clears = f"clears {count(len(self.chosen), 'orphan')}" if self.chosen else "clears them"
+            keys += [("space", "selects an orphan"), ("C", clears)]
+        keys.append(("esc", "goes back"))
+        row: Row = ()
+        for key, does in keys:
+            row = (*row, (key, "key"), (f" {does}  ", "quiet"))
+        return [row]

@@ -11,23 +11,22 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
 from textual.message import Message
-from textual.screen import Screen
 from textual.widgets import Input
 
-from bringup.core.events import Server
 from bringup.core.ranks import name_of
-from bringup.core.sanitize import clean_text
 from bringup.session.console import Console
 from bringup.ui.announce import Announcer
 from bringup.ui.board import Board
 from bringup.ui.css import css
-from bringup.ui.keys import bindings
+from bringup.ui.diagnosing import Diagnosing
+from bringup.ui.keys import KEYS, bindings
 from bringup.ui.logview import LogView
 from bringup.ui.orders import Orders
 from bringup.ui.picture import Picture
 from bringup.ui.pulse import Pulse
+from bringup.ui.screens.log_keys import LogKeys
 from bringup.ui.screens.reading import EvidenceScreen, HelpScreen
-from bringup.ui.screens.servers import ServersScreen
+from bringup.ui.screens.servers import Choice, ServersScreen
 from bringup.ui.sizes import SMALLEST
 from bringup.ui.voice import Voice
 from bringup.ui.widgets.log import LogPane
@@ -40,7 +39,7 @@ _PANELS_EVERY = 4
 _PANELS = ("verdict", "phases", "ranks", "gpus", "log")
 
 
-class WatchScreen(Screen[None]):
+class WatchScreen(LogKeys):
     """Panels over one session; owns no IO."""
 
     CSS_PATH = css("watch")
@@ -58,6 +57,7 @@ class WatchScreen(Screen[None]):
         self.host_title = title
         self.board = Board(self, title)
         self.orders = Orders(self, lambda: self.console)
+        self.diagnosing = Diagnosing(self, title, self.paint)
         self.announcer = Announcer(voice, title, send)
         self._opening = ("", "", False)
         self._seen = (-1, -1)
@@ -140,12 +140,24 @@ class WatchScreen(Screen[None]):
         if console is None:
             self.board.paint_opening(*self._opening[:2], failed=self._opening[2])
             return
-        now = Picture(console.state, console.verdict(), self.host_title, console.read_only)
+        now = self._look(console)
         before, self.picture = self.picture, now
         self._painted_at, self._behind = self.pulse.looks, False
         self.board.paint(now)
-        self.orders.tell_end(before, now)
+        self.orders.follow(before, now)
         self.announcer.hear(now.state, now.verdict)
+
+    def _look(self, console: Console) -> Picture:
+        return Picture(
+            console.state,
+            console.verdict(),
+            self.host_title,
+            console.read_only,
+            plan=self.orders.plan,
+            held_before=self.orders.held_before,
+            asking=self.diagnosing.asking,
+            dismissed=self.orders.dismissed,
+        )
 
     def on_resize(self, event: events.Resize) -> None:
         """Divide the screen anew."""
@@ -178,11 +190,11 @@ class WatchScreen(Screen[None]):
             self.paint()
 
     def action_back(self) -> None:
-        """Undo the nearest thing: a search, the full screen, a filter."""
+        """Undo the nearest thing: the full screen, a search, a filter, what is said of an action that failed."""
         if self.board.log_alone:
             self.board.log_alone = False
-        else:
-            self.log_view.back()
+        elif not self.log_view.back():
+            self.orders.dismiss()
         self.paint()
 
     def action_full_screen(self) -> None:
@@ -202,58 +214,8 @@ class WatchScreen(Screen[None]):
             return
         view = self.picture.verdict.ranks[event.position]
         name = name_of(self.picture.state.attempt, view.rank)
-        self._say(self.log_view.only(view, name, alone=len(self.picture.verdict.ranks) == 1))
+        self.tell(self.log_view.only(view, name, alone=len(self.picture.verdict.ranks) == 1))
         self.paint()
-
-    # --- the log ---
-
-    def action_search(self) -> None:
-        """Open the line for the search."""
-        self.log_view.ask()
-
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Search for what was typed."""
-        self._say(self.log_view.look_for(event.value))
-        self.paint()
-
-    def action_next_match(self, step: int) -> None:
-        """Go to the next match."""
-        self._say(self.log_view.next_match(step))
-        self.paint()
-
-    def action_next_error(self, step: int) -> None:
-        """Go to the next error line."""
-        self._say(self.log_view.next_error(step))
-        self.paint()
-
-    def action_cause(self) -> None:
-        """Go to the line that caused the failure."""
-        self._say(self.log_view.cause(self.picture))
-        self.paint()
-
-    def action_autoscroll(self) -> None:
-        """Stop or go on following."""
-        self.log_view.toggle()
-        self.paint()
-
-    def action_resume(self) -> None:
-        """Follow the end of the log."""
-        self.query_one(LogPane).action_resume()
-        self.paint()
-
-    def action_wrap(self) -> None:
-        """Break long lines or cut them."""
-        self.log_view.wrap()
-        self.paint()
-
-    def action_copy(self) -> None:
-        """Copy what the focused panel shows."""
-        self.app.copy_to_clipboard(text := self.board.visible_text())
-        self._say(f"{len(text.splitlines())} lines of the {self.board.panel} were copied, if the terminal allows it.")
-
-    def _say(self, text: str) -> None:
-        if text:
-            self.notify(clean_text(text), markup=False, timeout=4)
 
     # --- other screens and the server ---
 
@@ -266,20 +228,24 @@ class WatchScreen(Screen[None]):
         self.app.push_screen(EvidenceScreen(lambda: self.picture))
 
     def action_servers(self) -> None:
-        """Choose another server."""
-        console = self.console
-        if console is None or (console.state.server is None and not console.state.others):
-            self._say("No server runs on this host.")
-            return
-        self.app.push_screen(ServersScreen(console.state), self._choose)
+        """Show the servers and orphans of the host."""
+        if self.console is not None:
+            self.app.push_screen(ServersScreen(self.console), self._choose)
 
-    def _choose(self, server: Server | None) -> None:
+    def _choose(self, choice: Choice | None) -> None:
         console = self.console
-        if server is None or console is None or server == console.state.server:
+        if choice is None or console is None:
             return
-        console.choose(server)
-        self.log_view.clear()
-        self.paint()
+        if choice.orphans:
+            self.orders.clear(choice.orphans)
+        elif choice.server is not None and choice.server != console.state.server:
+            console.choose(choice.server)
+            self.log_view.clear()
+            self.paint()
+
+    def action_diagnose(self) -> None:
+        """Ask the host what an expert would ask, and keep the answers in a file."""
+        self.diagnosing.begin(self.console)
 
     def action_retry(self) -> None:
         """Connect again."""
@@ -295,4 +261,6 @@ class WatchScreen(Screen[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Turn off what must not be done: no key touches the server in read-only mode."""
-        return action not in ("restart", "kill") or self.console is None or not self.console.read_only
+        if self.console is None or not self.console.read_only:
+            return True
+        return not any(key.destructive and key.action == action for key in KEYS)

@@ -1,0 +1,67 @@
+"""What was left in the middle, and what can be done about it: after a lost connection, or a launch that failed."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from textual.binding import Binding, BindingType
+
+from bringup.core.sanitize import clean_text
+from bringup.session.console import Unfinished
+from bringup.ui.paint.orders import field, text_rows
+from bringup.ui.paint.row import Row, wrapped
+from bringup.ui.screens.dialog import Dialog
+
+Answer = Literal["launch", "discard"]
+
+
+class LeftDialog(Dialog[Answer]):
+    """Says what happened; answers with what is to be done, or None to leave it as it is."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("f", "other", show=False)]
+    no = "Leave it (esc)"
+
+    def __init__(self, node: str, left: Unfinished | None, *, why: str = "", read_only: bool = False) -> None:
+        can = left.can if left is not None and not read_only else ()
+        self.yes = "Launch it now (y)" if "launch" in can else ""
+        self.other = "Forget it (f)" if "discard" in can else ""
+        self.no = "Leave it (esc)" if can else "Close (esc)"
+        super().__init__()
+        self.node = node
+        self.left = left
+        self.why = why
+
+    def rows(self, width: int) -> list[Row]:
+        """Return what happened, what runs now, and what each answer does."""
+        left = self.left
+        action = left.action if left is not None else "restart"
+        title = f"The {action} failed" if self.why else f"A {action} was cut off"
+        rows: list[Row] = [((title, "bad"),), (), field("host", ((clean_text(self.node), "strong"),))]
+        if self.why:
+            rows += [(), *(((line, "strong"),) for line in wrapped(clean_text(self.why), width, 8))]
+        if left is not None:
+            now = f"{left.outlook[0].upper()}{left.outlook[1:]}." if self.why else left.sentence
+            rows += [*_began(left, width), (), *(((line, "text"),) for line in wrapped(now, width, 8))]
+        return [*rows, *self._answers(width)]
+
+    def _answers(self, width: int) -> list[Row]:
+        rows: list[Row] = []
+        if self.yes:
+            rows += text_rows("y", "launches it with what was kept on the host", width, 2)
+        if self.other:
+            rows += text_rows("f", "removes what was kept of it; no process is touched", width, 2)
+        return [(), *rows] if rows else []
+
+    def action_accept(self) -> None:
+        """Launch it."""
+        if self.yes:
+            self.dismiss("launch")
+
+    def action_other(self) -> None:
+        """Forget it."""
+        if self.other:
+            self.dismiss("discard")
+
+
+def _began(left: Unfinished, width: int) -> list[Row]:
+    return text_rows("begun by", left.who, width, 1) if left.who else []
