@@ -66,6 +66,7 @@ def test_a_wrapper_changes_nothing(name: str, wrap: str) -> None:
     wraps=st.lists(st.sampled_from(sorted(LOSSLESS)), min_size=2, max_size=4, unique=True),
     docker=st.booleans(),
 )
+@example(name="sglang failed", wraps=["compose, named", "logging, root", "logging"], docker=False)
 @example(name="sglang failed", wraps=["compose", "logging, root", "logging"], docker=False)
 def test_any_sequence_of_wrappers_changes_nothing(name: str, wraps: list[str], docker: bool) -> None:
     chosen = [LOSSLESS[wrap] for wrap in wraps] + ([OUTERMOST["docker"]] if docker else [])

@@ -26,7 +26,7 @@ async def test_the_launchers_own_command_comes_first() -> None:
             "gpu-exporter",
         ):
             assert words in shown, words
-        assert "(•) 1 its own   systemctl stop sglang.service" in text_of(app)
+        await until(pilot, lambda: "(•) 1 its own   systemctl stop sglang.service" in text_of(app))
         await pilot.press("y")
         await until(pilot, lambda: console.calls == [("stop", "OWN")])
 
@@ -69,7 +69,7 @@ async def test_how_far_it_is_is_shown_with_a_countdown() -> None:
         assert "STOP  SIGTERM sent to python (PID 100)." in shown
         assert "10 s left" in shown
         assert "still listened on by the server" in shown
-        assert "0.0 of 981.8 GiB are back" in shown
+        assert "0.0 of 981.7 GiB are back" in shown
         console.wait(4)
         advance(console, "2 processes still run; SIGKILL in 6 s.", left=6.0, pids={103, 105})
         await until(pilot, lambda: "2 of 9 processes still run: 103 sglang::scheduler_TP2" in text_of(app))
@@ -77,7 +77,7 @@ async def test_how_far_it_is_is_shown_with_a_countdown() -> None:
         assert "nobody listens: it is free" in text_of(app)
         advance(console, "Waiting for the memory.", pids=set())
         await until(pilot, lambda: "all have ended" in text_of(app))
-        assert "all 981.8 GiB are back" in text_of(app)
+        assert "all 981.7 GiB are back" in text_of(app)
 
 
 async def test_a_second_key_while_it_is_being_ordered_says_so_and_breaks_nothing() -> None:
