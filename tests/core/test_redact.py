@@ -21,6 +21,11 @@ SECRETS = [
     "OPENAI_API_KEY=X1secret",
     "AWS_SECRET_ACCESS_KEY=X1secret",
     "MY_PASSWORD=X1secret",
+    "accessToken: X1secret",
+    "auth-token=X1secret",
+    "X-Auth-Token: X1secret",
+    "login -token X1secret",
+    "Api-Key=X1secret aPi_kEy=X1secret",
     "password: X1secret",
     "Authorization: Bearer X1secret",
     "authorization: Basic X1secret",
@@ -56,6 +61,7 @@ def test_secrets_are_masked_in_text_and_in_bytes(text: str) -> None:
         "missing keys: ['lm_head.weight']",
         "--api-key --port 30000",
         "task-force",
+        "Prefill batch. #new-seq: 1, #new-token: 7, #cached-token: 0, gen throughput (token/s): 9, Tokenizer: slow",
     ],
 )
 def test_what_is_no_secret_stays_as_it_is(text: str) -> None:

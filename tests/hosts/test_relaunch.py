@@ -154,7 +154,7 @@ async def test_another_command(tmp_path: Path) -> None:
 
 async def test_limits_priority_and_cpus(tmp_path: Path) -> None:
     host = LocalHost("box")
-    script = 'ulimit -S -n 321; ulimit -S -c 0; exec nice -n 5 python3 server.py'
+    script = "ulimit -S -n 321; ulimit -S -c 0; exec nice -n 5 python3 server.py"
     with launched(tmp_path, wrap=["/bin/sh", "-c", script]) as server:
         first = Path(f"/proc/{server.process.pid}/limits").read_text()
         assert "Max open files            321 " in first

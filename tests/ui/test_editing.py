@@ -12,7 +12,8 @@ from bringup.ui.paint.row import plain
 
 ODD = (
     "/opt/my env/bin/python", "-m", "vllm.entrypoints", "serve", "--override", '{"a": [1, "b\'c"]}', "--empty", "",
-    "--seed", "-1", "--api-key", "***", "--url=https://***@hub/x", "-tp", "8", "--stop", "line\nbreak", "--glob", "*.bin",
+    "--seed", "-1", "--api-key", "***", "--url=https://***@hub/x", "-tp", "8", "--stop", "line\nbreak",
+    "--glob", "*.bin",
 )  # fmt: skip
 
 

@@ -58,6 +58,29 @@ async def test_where_the_old_server_lives_nothing_is_launched() -> None:
         assert console.calls == []
 
 
+async def test_beside_another_server_nothing_is_launched() -> None:
+    console = SCENES["ready"]()
+    console.left = cut(server=(77, 5))
+    async with opened(console, MIDDLE) as (app, _, pilot):
+        dialog = await heard(app, pilot)
+        assert "Another server runs here now: PID 100 on port 30000." in body(dialog)
+        assert not dialog.query("#yes")
+        await pilot.press("f")
+        await until(pilot, lambda: console.calls == [("discard", (77, 5))])
+        await until(pilot, lambda: "is forgotten" in text_of(app))
+
+
+async def test_a_server_that_came_up_while_it_was_asked_stays_alone() -> None:
+    console = SCENES["stopped"]()
+    console.left = cut(server=(77, 5))
+    async with opened(console, MIDDLE) as (app, _, pilot):
+        await heard(app, pilot)
+        console.change(SCENES["ready"]().state)
+        await pilot.press("y")
+        await until(pilot, lambda: "nothing was launched." in text_of(app))
+        assert console.calls == []
+
+
 async def test_read_only_says_it_and_offers_nothing() -> None:
     console = SCENES["stopped"]()
     console.left, console.read_only = cut(), True
@@ -73,5 +96,5 @@ async def test_what_another_console_does_is_said_without_a_question() -> None:
     console = SCENES["ready"]()
     console.left = cut(busy=True, step="stopping")
     async with opened(console, MIDDLE) as (app, _, pilot):
-        await until(pilot, lambda: "is under way by ada@laptop" in text_of(app))
+        await until(pilot, lambda: "A restart of the sglang server" in text_of(app))
         assert app.screen is app.watch_screen

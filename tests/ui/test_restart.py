@@ -88,7 +88,7 @@ async def test_an_edit_that_is_left_changes_nothing() -> None:
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [("vllm 'serve", "never closed"), ("", "is empty"), ("vllm --token ***", "does not tell which secret is meant")],
+    [("vllm 'serve", "never closed"), ("", "is empty"), ("vllm https://***@hub", "does not tell which")],
 )
 async def test_what_cannot_be_launched_is_not_accepted(text: str, words: str) -> None:
     async with opened(in_pane(), MIDDLE) as (app, _, pilot):

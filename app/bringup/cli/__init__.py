@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 """128 + SIGINT, as shells report it."""
 TRACEBACK = "BRINGUP_TRACEBACK"
-"""Set to anything, this environment variable adds the traceback to the sentence about a defect."""
+"""Set to anything, this environment variable adds the traceback, masked, to the sentence about a defect."""
 _FEW_COLLECTIONS = 50_000
 """Objects made between two looks for garbage: loading makes none, and looking took a tenth of the time it takes."""
 
@@ -32,6 +32,7 @@ def build() -> App:
     from bringup.cli.explain import explain
     from bringup.cli.history import history
     from bringup.cli.replay import replay
+    from bringup.cli.report import report
     from bringup.cli.status import status
     from bringup.cli.wait import wait
     from bringup.cli.watch import watch
@@ -42,7 +43,7 @@ def build() -> App:
         version=_version,
         result_action="return_value",
     )
-    for command in (watch, status, wait, stop, restart):
+    for command in (watch, status, wait, stop, restart, report):
         app.command(command, default_parameter=Parameter(negative="", show_default=False))
     app.command(demo)
     app.command(explain)
@@ -54,13 +55,9 @@ def build() -> App:
 
 
 def _version() -> str:
-    # Reading the installed metadata costs 20 ms: only who asks for the version pays.
-    from importlib.metadata import PackageNotFoundError, version
+    from bringup.report.maker import program
 
-    try:
-        return f"bringup {version('bringup')}"
-    except PackageNotFoundError:
-        return "bringup (not installed: run from its source)"
+    return program()
 
 
 def run(argv: list[str]) -> int:
@@ -97,12 +94,23 @@ def complain(error: BringupError) -> int:
     lines = [f"bringup: {clean_text(error.what)}"]
     if error.hint:
         lines.append(f"         {clean_text(error.hint)}")
-    if isinstance(error, Defect) and os.environ.get(TRACEBACK):
-        import traceback
-
-        lines += traceback.format_exception(error)
+    if isinstance(error, Defect):
+        lines += _details(error)
     print("\n".join(lines), file=sys.stderr)  # noqa: T201 - this is the edge
     return error.exit_code
+
+
+def _details(error: Defect) -> list[str]:
+    """Keep the report of a defect, and return where it is."""
+    from bringup.cli.crash import keep, told
+    from bringup.history.place import data_folder
+
+    try:
+        where = f"What led to it is kept in {keep(error, data_folder(os.environ))}"
+    except OSError as trouble:
+        where = f"What led to it could not be kept ({trouble.strerror or trouble})"
+    lines = [f"         {clean_text(where)}; {TRACEBACK}=1 shows it here."]
+    return [*lines, *told(error)] if os.environ.get(TRACEBACK) else lines
 
 
 def main() -> None:

@@ -43,7 +43,9 @@ def run_console(chosen: Chosen, *, theme: str = "", voice: Voice = MUTE) -> int:
 def refuse_without_terminal() -> None:
     """Raise UsageError where a full-screen console cannot run."""
     streams = (sys.stdin, sys.stdout, sys.__stderr__)
-    sentence = why_not(os.environ, is_tty=all(stream is not None and stream.isatty() for stream in streams))
+    is_tty = all(stream is not None and stream.isatty() for stream in streams)
+    encoding = sys.__stderr__.encoding if sys.__stderr__ is not None else "utf-8"
+    sentence = why_not(os.environ, is_tty=is_tty, encoding=encoding)
     if sentence:
         raise UsageError(sentence)
 

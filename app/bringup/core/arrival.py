@@ -7,29 +7,45 @@ from dataclasses import replace
 from bringup.core.state import Mark, Rank, State
 
 
-def without_arrival(state: State, arrived: float | None) -> State:
-    """Return the state without the signs of work that are only the first sample's, taken at `arrived`.
+def without_arrival(state: State) -> State:
+    """Return the state for one look that takes two samples: nothing that only the first of them shows is left.
 
-    In the first sample of a tree all of its processes are new, which counts as work. A watch that lasts forgets that;
-    one look must not take its own arrival for a sign of life. Until there is a second sample nothing is taken away.
+    In the first sample of a tree all of its processes are new, which counts as work. Until there is a second sample
+    nothing is taken away.
     """
+    arrived = state.arrived_at
     if arrived is None or state.sampled_at is None or state.sampled_at <= arrived:
         return state
     ranks = tuple(_rank(rank, arrived) for rank in state.attempt.ranks)
     same = all(new is old for new, old in zip(ranks, state.attempt.ranks, strict=True))
-    return replace(
-        state,
-        attempt=state.attempt if same else replace(state.attempt, ranks=ranks),
-        tree_cpu=_mark(state.tree_cpu, arrived),
-        tree_work=_mark(state.tree_work, arrived),
-    )
+    return _still(replace(state, attempt=state.attempt if same else replace(state.attempt, ranks=ranks)), arrived)
+
+
+def without_newcomers(state: State, watched: float) -> State:
+    """Return the state without what the first sample shows of the whole tree, once it was watched for so many seconds.
+
+    Before that nothing having moved means little; after it one's own arrival must not be taken for a sign of life.
+    """
+    arrived = state.arrived_at
+    if arrived is None or state.sampled_at is None or state.sampled_at - arrived < watched:
+        return state
+    return _still(state, arrived)
+
+
+def _still(state: State, arrived: float) -> State:
+    work, cpu = _mark(state.tree_work, arrived), _mark(state.tree_cpu, arrived)
+    if work is state.tree_work and cpu is state.tree_cpu:
+        return state
+    return replace(state, tree_work=work, tree_cpu=cpu)
 
 
 def _rank(rank: Rank, arrived: float) -> Rank:
-    if arrived not in (rank.cpu.moved_at, rank.faults.moved_at, rank.read.moved_at):
+    """Since when it was in its state before we came is not known either."""
+    if arrived not in (rank.cpu.moved_at, rank.faults.moved_at, rank.read.moved_at, rank.in_state_since):
         return rank
     cpu, faults, read = (_mark(mark, arrived) for mark in (rank.cpu, rank.faults, rank.read))
-    return replace(rank, cpu=cpu, faults=faults, read=read)
+    since = None if rank.in_state_since == arrived else rank.in_state_since
+    return replace(rank, cpu=cpu, faults=faults, read=read, in_state_since=since)
 
 
 def _mark(mark: Mark, arrived: float) -> Mark:

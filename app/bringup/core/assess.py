@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bringup.core.agreement import is_worker
+from bringup.core.arrival import without_newcomers
 from bringup.core.causes import Outcome, outcome, suspect
 from bringup.core.channel_views import channel_views
 from bringup.core.checkpoints import checkpoint_warnings
@@ -37,7 +38,7 @@ _SLACK = 2.0
 
 def assess(state: State, now: float, policy: Policy) -> Verdict:
     """Return the verdict about a state at a moment (epoch seconds on the watched host's clock)."""
-    state = _of_this_process(state, now)
+    state = _of_this_process(without_newcomers(state, policy.signs.watched), now)
     where = position(state)
     live = liveness(state, where, now, policy)
     served = serving(state, now, policy)
@@ -69,6 +70,8 @@ def _name(
         return end.state
     if not _seen(state):
         return "unknown" if state.link.status in ("lost", "refused") else "waiting"
+    if served.ready and _is_nobodys(state):
+        return "unknown"
     if served.ready:
         return "degraded" if served.troubles else "ready"
     if _is_standby(state, where, live):
@@ -84,6 +87,11 @@ def _seen(state: State) -> bool:
     attempt = state.attempt
     known = attempt.launched or attempt.ranks or attempt.main or attempt.engine or attempt.reached
     return bool(known or state.server is not None)
+
+
+def _is_nobodys(state: State) -> bool:
+    """The log tells of a server that was ready, and the search for its process has found none."""
+    return state.server is None and bool(state.seeks) and state.http_ok_at is None
 
 
 def _is_standby(state: State, where: Position, live: Liveness) -> bool:

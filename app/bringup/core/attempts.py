@@ -93,6 +93,7 @@ def server_found(state: State, event: ServerFound) -> State:
         port_title=state.port_title if same else "",
         port_seen_at=state.port_seen_at if same else None,
         port_since=state.port_since if same else None,
+        arrived_at=state.arrived_at if same else None,
         checkpoints=state.checkpoints if same else (),
         installed=state.installed if same else None,
         attempt=replace(attempt, began_at=began if not same else attempt.began_at),

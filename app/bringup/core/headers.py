@@ -10,6 +10,7 @@ from typing import Any
 
 from bringup.core.errors import UsageError
 from bringup.core.events import Labels
+from bringup.core.stamps import read_stamp
 
 _LONGEST = 256
 """No header is longer; a line without one is not searched further."""
@@ -92,7 +93,10 @@ class Headers:
             return b""
         if len(self.stamps) >= _MOST_KNOWN:
             self.stamps.clear()
-        stamp = self.stamps[start] = start[self._lead :]
+        stamp = start[self._lead :]
+        if not _is_time(stamp):
+            return b""
+        self.stamps[start] = stamp
         return stamp
 
     def _learn(self, header: Header, text: bytes) -> Heading | None:
@@ -102,6 +106,9 @@ class Headers:
             return None
         groups = found.groupdict()
         stamp = groups.get("stamp") or b""
+        if not _is_time(stamp):
+            # 09:14:92 is no time: the line has the time of the one before it, whether or not that was asked for.
+            stamp = b""
         labels = read_labels(header.label, groups.get("labels") or b"")
         key = b"" if header.record else groups.get("pid") or text
         heading = Heading(labels, stamp, len(text), header.record, key, header.repeats)
@@ -123,6 +130,10 @@ class Headers:
             return [text]
         cuts = [0, *glued_at(self._glue, text), len(text)]
         return [text[begin:end] for begin, end in pairwise(cuts) if end > begin]
+
+
+def _is_time(stamp: bytes) -> bool:
+    return read_stamp(stamp, 0.0) is not None
 
 
 def read_labels(label: re.Pattern[bytes], text: bytes) -> Labels:

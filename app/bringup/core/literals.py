@@ -15,6 +15,8 @@ _SPECIAL = frozenset("\\^$.|?*+()[]{}")
 _QUANTIFIERS = frozenset("*?{")
 _SHORTEST = 2
 _GROUP = re.compile(r"\((?:\?:|\?P<\w+>|(?!\?))")
+_COUNT = re.compile(r"\{\d*,?\d*\}")
+"""A brace that begins no such thing stands for itself."""
 _PUNCTUATION = frozenset("\\^$.|?*+()[]{}-/ \"'#&~<>=:,!@%`;_")
 
 
@@ -82,11 +84,13 @@ def _width(rest: str) -> int:
     if rest[0] == "\\":
         return 2
     if rest[0] == "[":
-        return rest.index("]", 2 if rest[1:2] != "^" else 3) + 1
+        end = rest.find("]", 2 if rest[1:2] != "^" else 3)
+        return end + 1 if end > 0 else len(rest)
     if rest[0] == "(":
         return _group_width(rest)
     if rest[0] == "{":
-        return rest.index("}") + 1
+        counted = _COUNT.match(rest)
+        return counted.end() if counted else 1
     return 1
 
 

@@ -209,6 +209,7 @@ def _stuck(state: State, where: Position, now: float, policy: Policy) -> tuple[R
         and rank.gone_at is None
         and rank.rank in where.step.begun & frozenset(where.step.missing)
         and now - last[rank.rank] >= after
+        and now - (rank.in_state_since or 0.0) >= policy.signs.held
         and newest - last[rank.rank] >= policy.signs.peers_ahead
     )
 
@@ -220,5 +221,5 @@ def _stopped(state: State, now: float, patience: Patience) -> tuple[Rank, ...]:
         if rank.process is not None
         and rank.gone_at is None
         and rank.process.state == "T"
-        and now - max(rank.cpu.moved_at or 0.0, rank.faults.moved_at or 0.0) >= patience.stopped
+        and now - max(rank.in_state_since or 0.0, rank.cpu.moved_at or 0.0) >= patience.stopped
     )

@@ -36,6 +36,10 @@ class Signs:
     """Seconds for which a sign is called current."""
     peers_ahead: float = 20.0
     """Seconds by which a peer must have worked longer: then storage works, and it is the one rank that does not."""
+    held: float = 5.0
+    """Seconds for which a process must have been seen in state D: one sample can catch any read in the act."""
+    watched: float = 15.0
+    """Seconds after which the first sample, in which all processes were new, does not count as a sign any more."""
     gpu_full: float = 95.0
     """Percent of utilisation that counts as full."""
     gpu_waits: float = 0.35

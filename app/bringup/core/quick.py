@@ -100,7 +100,7 @@ class QuickReader(Reader):
         if newest.outer:
             self.time.wrap(newest.outer, newest.stamp)
         elif newest.stamp:
-            self.time.text = newest.stamp
+            self.time.show(newest.stamp)
         if newest.later:
             self.time.wrap(newest.later, b"")
         if newest.heading is not None:

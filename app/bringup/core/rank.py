@@ -125,6 +125,8 @@ class Rank:
     process: Process | None = None
     gone_at: float | None = None
     """When its process was first missing from a sample."""
+    in_state_since: float | None = None
+    """When its process was first seen in the state (R, S, D, T) that it is in."""
     cpu: Mark = STILL
     faults: Mark = STILL
     """Page faults, minor and major."""

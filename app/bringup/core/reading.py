@@ -111,7 +111,7 @@ class Reader(Emitter):
     def _recorded(self, text: bytes, dialect: Dialect, heading: Heading, voice: Voice) -> None:
         """Read a line of a record; a record of several lines can have its header before each of them."""
         if heading.stamp:
-            self.time.text = heading.stamp
+            self.time.show(heading.stamp)
         if self.origin and len(self._homes) < _MOST_HOMES:
             self._homes.add(self.origin)
         if not (heading.repeats and voice.heading == heading):

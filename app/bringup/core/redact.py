@@ -13,19 +13,19 @@ _NAME = (
     r"|keyfile[-_]password|credentials?|(?:auth|access|hf|hub|hub_access|bearer|api|session|refresh|secret)[-_]?token)"
 )
 _TOKEN_NAME = r"(?:[A-Z][A-Z0-9_]*_)?TOKEN"
-_VALUE = r"""(?:'(?:[^'\\]|\\.)*'?|"(?:[^"\\]|\\.)*"?|[^\s,;&)\]}'"]+)"""
+_VALUE = r"""(?:'(?:[^'\\\r\n]|\\[^\r\n])*'?|"(?:[^"\\\r\n]|\\[^\r\n])*"?|[^\s,;&)\]}'"]+)"""
 _EMPTY = r"""(?!(?:None|null|True|False|''|"")(?:[\s,;&)\]}]|$))"""
 
 _PATTERNS = (
     # --api-key X, --api-key=X, --token X
-    rf"(?i:(?<![\w-])(--?(?:{_NAME}|token)(?:=|\s+)))(?!-){_EMPTY}{_VALUE}",
+    rf"(?i:(?<![\w-])(--?(?:{_NAME}|(?:(?<=--)|(?<= -))token)(?:=|[ \t]+)))(?!-){_EMPTY}{_VALUE}",
     # api_key='X', 'api_key': 'X', "api_key": "X", HF_TOKEN=X
-    rf"""(?i:(\b{_NAME}['"]?\s*[=:]\s*)){_EMPTY}{_VALUE}""",
-    rf"""((?<![a-z])\b{_TOKEN_NAME}['"]?\s*[=:]\s*){_EMPTY}{_VALUE}""",
-    r"""(['"]token['"]\s*[:=]\s*)['"][^'"]+['"]?""",
+    rf"""(?i:(\b{_NAME}['"]?[ \t]*[=:][ \t]*)){_EMPTY}{_VALUE}""",
+    rf"""((?<![a-z])\b{_TOKEN_NAME}['"]?[ \t]*[=:][ \t]*){_EMPTY}{_VALUE}""",
+    r"""(['"]token['"][ \t]*[:=][ \t]*)['"][^'"\r\n]+['"]?""",
     # Authorization: Bearer X, X-Api-Key: X
-    r"""(?i:(\b(?:proxy-)?authorization['"]?\s*[:=]\s*['"]?(?:bearer|basic|token)\s+))[^\s'",]+""",
-    r"(?i:(\bbearer\s+))[A-Za-z0-9._~+/=-]{8,}",
+    r"""(?i:(\b(?:proxy-)?authorization['"]?[ \t]*[:=][ \t]*['"]?(?:bearer|basic|token)[ \t]+))[^\s'",]+""",
+    r"(?i:(\bbearer[ \t]+))[A-Za-z0-9._~+/=-]{8,}",
     # https://user:pass@host, https://token@host
     r"(://)[^\s/@'\"]+(?=@)",
     # values that are secrets by their shape
@@ -36,13 +36,19 @@ _TEXT = tuple(re.compile(pattern) for pattern in _PATTERNS)
 _BYTES = tuple(re.compile(pattern.encode()) for pattern in _PATTERNS)
 
 _SIGNS = (
-    "key", "KEY", "Key", "assw", "ASSW", "assphrase", "ASSPHRASE", "ecret", "ECRET", "redential", "REDENTIAL",
-    "TOKEN", "_token", "--", "'token", '"token', "earer", "EARER", "uthorization", "UTHORIZATION", "://",
-    "hf_", "sk-", "gho_", "ghp_", "ghs_", "ghu_", "github_pat_", "glpat-", "nvapi-", "AKIA", "xox", "eyJ",
+    "key", "assw", "assphrase", "ecret", "redential", "_token", " -token", "--", "'token", '"token', "earer",
+    "uthorization", "://", "hf_", "sk-", "gho_", "ghp_", "ghs_", "ghu_", "github_pat_", "glpat-", "nvapi-", "akia",
+    "xox", "eyj",
+    *(f"{last}{dash}token" for last in "hsfbrint" for dash in ("", "-")),  # auth-token, accessToken, not #new-token
 )  # fmt: skip
-"""A text without any of these holds nothing that would be masked; looking for them costs almost nothing."""
+"""A text without any of these, in small or capital letters, holds nothing that would be masked.
+
+Looking for them costs almost nothing.
+"""
+_CAPITAL = "TOKEN"
+"""A sign only as it stands: an engine's log is full of tokens."""
 _SIGNS_BYTES = tuple(sign.encode() for sign in _SIGNS)
-_BEGUN = tuple({sign[:size] for sign in _SIGNS_BYTES for size in range(1, len(sign))})
+_BEGUN = tuple({sign[:size] for sign in (*_SIGNS_BYTES, b"token") for size in range(1, len(sign))})
 """Beginnings of signs: at the end of an unfinished text they may grow into one."""
 _FLAG = re.compile(rf"(?i)--?(?:{_NAME}|token)")
 
@@ -50,10 +56,10 @@ _FLAG = re.compile(rf"(?i)--?(?:{_NAME}|token)")
 def mask(text: AnyStr) -> AnyStr:
     """Return the text with every secret replaced by asterisks; the very same object where there is none."""
     if isinstance(text, bytes):
-        if any(sign in text for sign in _SIGNS_BYTES):
+        if _has_sign(text):
             for pattern in _BYTES:
                 text = pattern.sub(rb"\1***", text)
-    elif any(sign in text for sign in _SIGNS):
+    elif _CAPITAL in text or any(map(text.lower().__contains__, _SIGNS)):
         for plain in _TEXT:
             text = plain.sub(r"\1***", text)
     return text
@@ -61,15 +67,18 @@ def mask(text: AnyStr) -> AnyStr:
 
 def holds_sign(text: bytes) -> bool:
     """Say whether something in a text may be a secret, or the beginning of one that is cut off."""
-    return any(sign in text for sign in _SIGNS_BYTES) or text.endswith(_BEGUN)
+    return _has_sign(text) or text.lower().endswith(_BEGUN)
 
 
 def mask_lines(lines: list[bytes]) -> list[bytes]:
     """Mask many lines at once; cheap while none of them looks like a secret."""
-    whole = b"\n".join(lines)
-    if not any(sign in whole for sign in _SIGNS_BYTES):
+    if not _has_sign(b"\n".join(lines)):
         return lines
     return [mask(line) for line in lines]
+
+
+def _has_sign(text: bytes) -> bool:
+    return b"TOKEN" in text or any(map(text.lower().__contains__, _SIGNS_BYTES))
 
 
 def mask_argv(argv: Sequence[str]) -> tuple[str, ...]:

@@ -36,6 +36,7 @@ def processes_seen(state: State, event: ProcessesSeen) -> State:
         state,
         processes=event.processes,
         sampled_at=event.at,
+        arrived_at=event.at if state.arrived_at is None else state.arrived_at,
         attempt=attempt,
         tree_cpu=cpu,
         tree_work=work,
@@ -80,6 +81,7 @@ def _update(state: State, rank: Rank, process: Process, at: float) -> Rank:
         pid=process.pid,
         process=process,
         gone_at=None,
+        in_state_since=rank.in_state_since if old is not None and old.state == process.state else at,
         cpu=_moved(rank.cpu, process.cpu_s, at, old is None or process.cpu_s - old.cpu_s >= NOISE_CPU),
         faults=_moved(
             rank.faults,

@@ -20,6 +20,8 @@ _ESCAPES = re.compile(
 _COLOURS = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\|$)|[@-Z\\^_])")
 _HOSTILE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _MARK = "\ufffd"
+_UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
+"""Letters and marks that count as printable and show nothing (Unicode's Default_Ignorable_Code_Point)."""
 _TAB = 8
 
 
@@ -38,9 +40,9 @@ def clean_text(text: str) -> str:
 
     Tabs become blanks up to the next multiple of eight, line ends become blanks.
     """
-    if text.isprintable():
+    if text.isascii() and text.isprintable():
         return text
-    text = _ESCAPES.sub("", text)
+    text = _UNSEEN.sub(_MARK, _ESCAPES.sub("", text))
     text = text.replace("\r\n", " ").replace("\n", " ").replace("\r", " ").expandtabs(_TAB)
     if text.isprintable():
         return text

@@ -235,6 +235,8 @@ class State:
     processes: tuple[Process, ...] = ()
     """The server's tree in the newest sample."""
     sampled_at: float | None = None
+    arrived_at: float | None = None
+    """When the first sample of this server was taken: all of its processes were new in it."""
     children: tuple[tuple[str, Mark], ...] = ()
     """By comm, the processes of the tree that are no ranks: how many run, and when one of them was new or used CPU."""
     tree_cpu: Mark = STILL

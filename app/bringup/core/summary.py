@@ -56,6 +56,8 @@ def summarise(judged: Judged) -> str:
         case "stalled":
             place = while_doing(judged.where.phase, judged.where.role)
             return f"Stalled {place}: {hang_words(judged)}{_running_out(judged)}"
+        case "unknown" if judged.serving.ready:
+            return f"The log says that a server was ready, but no process of it is found. {judged.state.seeks}".strip()
         case "unknown":
             return "Nothing can be said: no channel of the host answers."
         case _:

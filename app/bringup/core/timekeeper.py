@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from bringup.core.stamps import read_stamp
 
+_DIGITS = bytes(ord("0") if chr(byte).isdigit() and byte < 128 else byte for byte in range(256))
+"""Makes stamps alike that differ only in their digits."""
+
 
 class Timekeeper:
     """Follows the times of one log. Stamps are read only when somebody asks for the moment."""
@@ -33,13 +36,23 @@ class Timekeeper:
         if outer is None:
             return
         if own:
-            self.text, self._outer = own, outer
+            self.show(own)
+            self._outer = outer
             self.moment()
             return
         moment = self.moment()
         if self._outer is not None and moment is not None and outer > self._outer:
             self._moment = moment + outer - self._outer
             self._outer, self._read = outer, b""
+
+    def show(self, text: bytes) -> None:
+        """Take note of a line's own stamp.
+
+        The one before it is read now where it is written in another way: it may tell the year that this one leaves out.
+        """
+        if self.text and self.text.translate(_DIGITS) != text.translate(_DIGITS):
+            self.moment()
+        self.text = text
 
     def moment(self) -> float | None:
         """Return the time of the newest line, or of the last one before it that had a time."""

@@ -68,6 +68,8 @@ class Cause:
     advice: str
     channel: str = "log"
     """Where the line stands: "log", "kernel", or "processes" where nobody printed one."""
+    node: str = ""
+    """On which of several hosts, as the operator named it; empty where only one is watched."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from bringup.core.errors import BringupError
 from bringup.history.place import FILE
+from bringup.recordings.private import make_private
 
 SCHEMA = 1
 BUSY_S = 5.0
@@ -95,8 +96,7 @@ def told(folder: Path) -> Iterator[None]:
 
 def set_aside(folder: Path) -> Path | None:
     """Move a damaged file out of the way and return where it is now; None where another process has done so."""
-    with told(folder), (folder / _LOCK).open("a") as lock:
-        (folder / _LOCK).chmod(0o600)
+    with told(folder), open(folder / _LOCK, "a", opener=_private) as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not _is_damaged(folder / FILE):
             return None
@@ -112,11 +112,13 @@ def _hint() -> str:
     return "Nothing else depends on it; BRINGUP_DATA_DIR names another folder, BRINGUP_HISTORY=0 turns it off."
 
 
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
 def _make(folder: Path) -> None:
     """Make the folder and an empty file that nobody else can read."""
-    if not folder.is_dir():
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        folder.mkdir(mode=0o700, exist_ok=True)
+    make_private(folder)
     with contextlib.suppress(FileExistsError):
         os.close(os.open(folder / FILE, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
 

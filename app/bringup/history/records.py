@@ -95,6 +95,7 @@ class StartRow:
             target=_kept(self.target),
             version=_kept(self.version),
             cause=_kept(self.cause),
+            phases=tuple(replace(row, part=_kept(row.part)) for row in self.phases),
         )
 
 

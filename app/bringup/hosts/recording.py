@@ -1,7 +1,8 @@
 """A recording as a timed stream: log bytes as they arrived and events as a console could have seen them.
 
-Both formats are JSON lines, plain or packed, with a header first. Format 2 is what bringup writes; rows that cannot be
-read are passed over. Format 1 has rows with `t` (seconds since exec) and one of `log`, `proc`, `gpu`, `http`, `event`. Signals, kills and exit codes are what a harness knew; they are passed over.
+Both formats are JSON lines, plain or packed, with a header first. Format 2 is what bringup writes; a row of it that
+cannot be read is passed over. Format 1 has rows with `t` (seconds since exec) and one of `log`, `proc`, `gpu`, `http`,
+`event`. Signals, kills and exit codes are what a harness knew; they are passed over.
 A file that was cut short, or is damaged further down, is read up to there.
 """
 
@@ -140,13 +141,17 @@ def _own(numbered: Iterable[tuple[int, bytes, bool]], header: Header, began: flo
                 trouble = f"{source}, line {number}, is cut short. What came before was read."
                 break
             broken += 1
-            trouble = f"{source}, line {number}, cannot be read ({error}). {count(broken, 'row was', 'rows were')} passed over."
+            passed = count(broken, "row was", "rows were")
+            trouble = f"{source}, line {number}, cannot be read ({error}). {passed} passed over."
             continue
         end = max(end, t)
         if item is not None:
             items.append((t, item))
     items.sort(key=lambda pair: pair[0])
-    return Recording(header, tuple(items), began, end, trouble)
+    # A session of many hours counts on: what is recorded of its last start begins with that start.
+    first = items[0][0] if items else 0.0
+    moved = tuple((t - first, item) for t, item in items)
+    return Recording(header, moved, began + first, max(0.0, end - first), trouble)
 
 
 def _head(line: bytes, source: str) -> dict[str, Any]:

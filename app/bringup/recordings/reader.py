@@ -96,4 +96,3 @@ def _check(value: object, name: str) -> None:
         limit = _LATEST if name in _FLOATS else _LARGEST
         if not -limit < value < limit:
             raise ValueError(f"{name} is {value:g}")
-

@@ -8,6 +8,7 @@ A LogMoved has the path of its log too.
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
@@ -38,12 +39,20 @@ def is_kept(event: Event) -> bool:
 def to_row(t: float, event: Event, path: str | None = None) -> bytes:
     """Return an event as a row without a line end, secrets masked; `path` names the log that it is about."""
     row = {"t": round(t, 3), "e": type(event).__name__, "d": msgspec.to_builtins(masked(event))}
-    return msgspec.json.encode(row if path is None else {**row, "path": path})
+    return _encoded(row if path is None else {**row, "path": path})
 
 
 def log_row(t: float, path: str, data: bytes, at: float | None) -> bytes:
     """Return log bytes as a row without a line end; they must have been masked."""
-    return msgspec.json.encode({"t": round(t, 3), "log": data.decode("latin-1"), "path": path, "at": at})
+    return _encoded({"t": round(t, 3), "log": data.decode("latin-1"), "path": path, "at": at})
+
+
+def _encoded(row: Mapping[str, Any]) -> bytes:
+    try:
+        return msgspec.json.encode(row)
+    except UnicodeEncodeError:
+        # An argument or a path whose bytes are no UTF-8 is kept by lone surrogates, which only this encoder writes.
+        return json.dumps(row).encode()
 
 
 def to_event(row: Mapping[str, Any]) -> Event | None:

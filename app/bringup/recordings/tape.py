@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 MOST = 8 << 20
 """Bytes, packed, beyond which a start is not held whole: what comes later is left out."""
+_SLICE = 64 << 10
 
 
 class Tape:
@@ -27,7 +28,10 @@ class Tape:
             self._packed += self._packer.compress(row + b"\n")
             self.is_full = len(self._packed) > self._most
 
-    def rows(self) -> list[bytes]:
-        """Return what is held."""
-        packed = bytes(self._packed) + self._packer.copy().flush(zlib.Z_SYNC_FLUSH)
-        return zlib.decompressobj().decompress(packed).split(b"\n")[:-1]
+    def rows(self) -> Iterator[list[bytes]]:
+        """Yield what is held, some rows at a time."""
+        packed = memoryview(bytes(self._packed) + self._packer.copy().flush(zlib.Z_SYNC_FLUSH))
+        unpacker, rest = zlib.decompressobj(), b""
+        for begin in range(0, len(packed), _SLICE):
+            *whole, rest = (rest + unpacker.decompress(packed[begin : begin + _SLICE])).split(b"\n")
+            yield whole

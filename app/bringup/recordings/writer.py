@@ -11,13 +11,14 @@ from pathlib import Path
 
 from bringup.core.errors import BringupError
 from bringup.recordings.locks import hold
+from bringup.recordings.private import make_private
 
 FORMAT = 2
 MOST = 64 << 20
 """Bytes of a packed recording after which it ends by itself."""
 _GZIP = 31
 """wbits of zlib for a gzip stream."""
-_MOST_WAITING = 256 << 20
+_MOST_WAITING = 64 << 20
 """Bytes of rows that may wait to be written; beyond it a recording ends."""
 
 
@@ -34,7 +35,8 @@ class Writer:
         self._most = most
         self._rows: list[bytes] = []
         self._waiting = 0
-        self._size = 0
+        self.size = 0
+        """Bytes of the file."""
         self._packer = zlib.compressobj(6, zlib.DEFLATED, _GZIP)
         self._descriptor = _create(path)
         self.add([json.dumps({"recording": FORMAT, **header, "began": began}).encode()])
@@ -56,7 +58,7 @@ class Writer:
             return
         data = self._packer.compress(b"".join(row + b"\n" for row in rows))
         self._write(data + self._packer.flush(zlib.Z_SYNC_FLUSH))
-        if self._size >= self._most:
+        if self.size >= self._most:
             self._end(f"The recording {self.path} has reached its limit of {self._most >> 20} MiB and ended.")
 
     def close(self) -> None:
@@ -80,13 +82,13 @@ class Writer:
             self.ended = f"The recording {self.path} ended: {error.strerror}."
             with contextlib.suppress(OSError):
                 os.close(self._descriptor)
-        self._size += len(data)
+        self.size += len(data)
 
 
 def _create(path: Path) -> int:
     """Make the file, for its owner only; raises BringupError where it is there already or cannot be made."""
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(path.parent)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o600)
     except FileExistsError as error:
         raise BringupError(

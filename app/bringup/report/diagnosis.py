@@ -11,6 +11,7 @@ from pathlib import Path
 from bringup.core.errors import BringupError
 from bringup.core.sanitize import clean, clean_text
 from bringup.core.verdict import Verdict
+from bringup.recordings.private import make_private
 from bringup.report.contract import to_json
 from bringup.session.console import Findings
 
@@ -31,8 +32,9 @@ def save(text: str, folder: Path, name: str, now: float) -> Path:
     stamp = datetime.fromtimestamp(now, UTC).strftime("%Y%m%d-%H%M%S")
     path = folder / f"diagnosis-{_UNSAFE.sub('-', name)[:60].strip('-') or 'host'}-{stamp}.txt"
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(folder)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+        os.fchmod(descriptor, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
     except OSError as error:

@@ -49,7 +49,7 @@ class Excerpts:
 
     def around(self, number: int) -> tuple[Quoted, ...]:
         """Return a line with those around it in order; nothing where the line was not kept."""
-        return tuple(Quoted(at, _shown(line)) for at, line in sorted(self._kept.get(number, {}).items()))
+        return tuple(Quoted(at, shown(line)) for at, line in sorted(self._kept.get(number, {}).items()))
 
     def _keep(self, lines: list[bytes], wanted: Collection[int]) -> None:
         first, after = self._next, self._next + len(lines)
@@ -65,7 +65,7 @@ class Excerpts:
         self._next = after
 
 
-def _shown(line: bytes) -> str:
-    """What a terminal would show of a line in the end: a bar is drawn over and over in the same one."""
+def shown(line: bytes) -> str:
+    """Return what a terminal would show of a line in the end: a bar is drawn over and over in the same one."""
     drawn = [part for part in line.split(b"\r") if part.strip()]
     return harmless(clean(drawn[-1][:_MASKED]))[:_SHOWN].rstrip() if drawn else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 
 from bringup.core.assess import assess
@@ -50,9 +50,13 @@ class Explanation:
     """The line of the cause and those around it."""
 
 
-def explain(log: LogFile, knowledge: Knowledge, silent: float = 0.0) -> Explanation:
-    """Read a log to its end and judge it `silent` seconds after its last time."""
-    reader = _Reader(knowledge)
+Watch = Callable[[State, float], None]
+"""Is told the state after each event of a log that has a time (seconds, as the log's clock has it)."""
+
+
+def explain(log: LogFile, knowledge: Knowledge, silent: float = 0.0, watch: Watch | None = None) -> Explanation:
+    """Read a log to its end and judge it `silent` seconds after its last time; `watch` sees it on the way."""
+    reader = _Reader(knowledge, watch)
     for chunk in log.chunks():
         reader.take(chunk)
     reader.close()
@@ -69,7 +73,8 @@ def explain(log: LogFile, knowledge: Knowledge, silent: float = 0.0) -> Explanat
 class _Reader:
     """Bytes in, state and excerpts out."""
 
-    def __init__(self, knowledge: Knowledge) -> None:
+    def __init__(self, knowledge: Knowledge, watch: Watch | None) -> None:
+        self._watch = watch
         self.state = State()
         self.excerpts = Excerpts()
         self.first = self.last = 0.0
@@ -107,6 +112,8 @@ class _Reader:
             if event.at > 0:
                 self.last = event.at
                 self.first = self.first or event.at
+                if self._watch is not None:
+                    self._watch(state, event.at)
         self.state = state
 
 

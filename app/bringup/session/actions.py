@@ -139,11 +139,16 @@ class Actions:
             return started
 
     async def unfinished(self, host: Host) -> Unfinished | None:
-        """Return what a lost connection, or another console that ended, left in the middle."""
-        return await control.unfinished(host, token=self._token)
+        """Return what a lost connection, or another console that ended, left in the middle: what is ours first.
+
+        A session that is confined to a process tree hears of its own actions only.
+        """
+        found = await control.all_unfinished(host, token=self._token)
+        ours = next((left for left in found if self._is_ours(left)), None)
+        return ours or (found[0] if found and self._within is None else None)
 
     async def look_back(self, host: Host) -> Unfinished | None:
-        """After a new connection: return and tell what became of an action that was cut off."""
+        """After a new connection: return what became of an action that was cut off, and tell it where it was ours."""
         if self._doing:
             return None
         try:
@@ -151,7 +156,7 @@ class Actions:
         except ChannelRefused:
             # A host where nothing can be written down has nothing left over either.
             return None
-        if left is not None and not left.busy:
+        if left is not None and self._is_ours(left):
             self.tell(_kind(left), left.sentence, ended=True, failed=not left.new_alive)
         return left
 
@@ -165,7 +170,8 @@ class Actions:
     async def discard(self, host: Host, left: Unfinished) -> None:
         """Forget an action that was cut off, with all that was kept of it."""
         await control.discard(host, left)
-        self.tell(_kind(left), f"The {left.action} that was cut off is forgotten.", ended=True)
+        if self._is_ours(left):
+            self.tell(_kind(left), f"The {left.action} that was cut off is forgotten.", ended=True)
 
     async def orphans(self, host: Host) -> tuple[Orphan, ...]:
         """Return the workers that live on without their launcher."""
@@ -189,6 +195,9 @@ class Actions:
     def finish(self) -> None:
         """Let the next action through."""
         self._doing = False
+
+    def _is_ours(self, left: Unfinished) -> bool:
+        return left.claim.token == self._token
 
     def _is_engine(self, title: str) -> bool:
         found = (engine.titles.classify(title) for engine in self._knowledge.engines)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from bringup.core.events import Process, Server
 from bringup.core.state import State
@@ -138,4 +138,27 @@ class Console(Protocol):
 
     def choose(self, server: Server) -> None:
         """Watch another of the servers that discovery found."""
+        ...
+
+    async def record(self) -> str:
+        """Begin to record what is seen, or end it; return in a sentence where it is. Raises BringupError."""
+        ...
+
+
+@runtime_checkable
+class Several(Protocol):
+    """A console over several hosts: what else a screen may ask of it."""
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The hosts as the operator named them, the head node first."""
+        ...
+
+    @property
+    def node(self) -> str:
+        """The host whose log and GPUs are shown."""
+        ...
+
+    def show(self, node: str) -> None:
+        """Show another one: `take_lines` begins anew with its oldest lines."""
         ...

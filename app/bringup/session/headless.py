@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 from bringup.core.arrival import without_arrival
@@ -91,7 +91,7 @@ class Headless:
             while True:
                 if watch.done():
                     await watch
-                yield self._look()
+                yield self.look()
                 await self._sleep(EVERY)
         finally:
             watch.cancel()
@@ -110,21 +110,13 @@ class Headless:
             await looks.aclose()
         raise AssertionError("looks never end by themselves")
 
-    def _look(self) -> Look:
+    def look(self) -> Look:
+        """Look now."""
         state, here = self._session.state, self._monotonic()
         self._coming.see(state, here)
-        judged = without_arrival(state, self._coming.arrived)
-        verdict = _believed(assess(judged, self._session.now(), self._session.policy), state)
+        verdict = assess(without_arrival(state), self._session.now(), self._session.policy)
         settled = self._coming.is_settled(state, verdict, here, level=self._session.is_level)
         return Look(verdict, state, settled, here - self._begun, self._coming.span(state))
-
-
-def _believed(verdict: Verdict, state: State) -> Verdict:
-    """Where nobody was found who serves, an old log's ready line is no reason to say so."""
-    if verdict.state not in ("ready", "degraded") or state.server is not None or state.http_ok_at is not None:
-        return verdict
-    summary = f"The log says that a server was ready, but no process of it is found. {state.seeks}"
-    return replace(verdict, state="unknown", summary=summary.strip())
 
 
 class _Coming:
@@ -143,8 +135,7 @@ class _Coming:
         """Take note of a state at a moment of this machine."""
         server = (state.server.pid, state.server.start) if state.server is not None else None
         if server != self._server:
-            self._server, self.arrived = server, None
-            self._samples = 0
+            self._server, self._samples = server, 0
         link = (state.link.status, state.link.since)
         if link != self._since:
             self._since, self._begun = link, here
@@ -157,9 +148,9 @@ class _Coming:
 
     def span(self, state: State) -> float:
         """Return the seconds from the first to the newest sample of this server."""
-        if self.arrived is None or state.sampled_at is None:
+        if state.arrived_at is None or state.sampled_at is None:
             return 0.0
-        return max(0.0, state.sampled_at - self.arrived)
+        return max(0.0, state.sampled_at - state.arrived_at)
 
     def is_settled(self, state: State, verdict: Verdict, here: float, *, level: bool) -> bool:
         """Say whether enough is known; without a connection it never is."""

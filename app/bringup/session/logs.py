@@ -6,30 +6,21 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import aclosing
 
-from bringup.core.decode import Decoder
 from bringup.core.errors import ChannelRefused
 from bringup.core.events import ChannelClosed, ChannelOpened, LogMoved, LogOpened, LogTarget, LogWritten
-from bringup.core.folding import LineFolder
 from bringup.core.redact import mask, mask_lines
 from bringup.hosts.base import Host
-from bringup.hosts.follow import Chunk, Follower, Position
+from bringup.hosts.follow import Chunk, Follower
+from bringup.recordings.encoder import LogPiece, LogTurn
 from bringup.session.clock import HostClock
 from bringup.session.knowledge import Knowledge
 from bringup.session.picture import Picture
+from bringup.session.reading import LogReader
 
 AGAIN = 5.0
 """Seconds before a log that was refused is tried again: somebody may be giving us the right to read it."""
 READABLE = ("file", "deleted")
 """Kinds of targets that a path leads to; the others are told, not followed."""
-
-
-class LogReader:
-    """One followed file: what it means and what it shows."""
-
-    def __init__(self, knowledge: Knowledge, utc_offset: float) -> None:
-        self.decoder = Decoder(knowledge.engines, knowledge.wrappers, utc_offset=utc_offset)
-        self.folder = LineFolder(knowledge.engines)
-        self.position: Position | None = None
 
 
 class Logs:
@@ -84,7 +75,7 @@ class Logs:
         async with aclosing(follower.items()) as items:
             async for item in items:
                 self._tell(path, item)
-                self._take(reader, item)
+                self._take(path, reader, item)
                 reader.position = follower.position
 
     def _tell(self, path: str, item: Chunk | LogMoved) -> None:
@@ -96,15 +87,17 @@ class Logs:
         else:
             self._picture.apply([ChannelOpened(at=at, channel="log")])
 
-    def _take(self, reader: LogReader, item: Chunk | LogMoved) -> None:
+    def _take(self, path: str, reader: LogReader, item: Chunk | LogMoved) -> None:
         self._newest = reader
         if isinstance(item, Chunk):
+            self._picture.tap(LogPiece(path, item.data, item.at))
             self._picture.apply([*reader.decoder.feed(item.data, item.at), *reader.decoder.peek(item.at)])
             self._picture.add_lines(mask_lines(reader.folder.feed(item.data)))
             if item.written is not None:
                 self._picture.apply([LogWritten(at=min(item.written, self._clock.now()))])
             self._picture.touch()
         else:
+            self._picture.tap(LogTurn(path, item))
             self._picture.apply([*reader.decoder.close(self._clock.now()), item])
             self._picture.add_lines(mask_lines(reader.folder.close()))
 

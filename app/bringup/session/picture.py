@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from bringup.core.events import Event
 from bringup.core.fold import fold
 from bringup.core.state import State
+from bringup.recordings.encoder import Item
 
 PENDING_LINES = 120_000
 """Lines kept for a screen that does not take them (a stalled terminal); the oldest are dropped beyond it."""
@@ -27,11 +28,16 @@ class Picture:
         """Lines dropped because the screen did not take them in time."""
         self.recent: deque[bytes] = deque(maxlen=RECENT_LINES)
         """The newest lines of the log."""
+        self.tap: Callable[[Item], None] = _pass_by
+        """Hears all that is seen, in order, before it is folded in."""
         self._lines: list[bytes] = []
 
     def apply(self, events: Iterable[Event]) -> None:
         """Fold events into the state."""
-        state = fold(self.state, events)
+        seen = list(events)
+        for event in seen:
+            self.tap(event)
+        state = fold(self.state, seen)
         if state is not self.state:
             self.state = state
             self.rev += 1
@@ -56,3 +62,7 @@ class Picture:
     def touch(self) -> None:
         """Say that something visible changed that is not in the state (the open line of the log)."""
         self.rev += 1
+
+
+def _pass_by(_: Item) -> None:
+    """Nobody listens."""

@@ -17,7 +17,7 @@ from bringup.session.reading import LogReader
 
 
 def past_policy(knowledge: Knowledge) -> Policy:
-    """Return the thresholds without any earlier start: those of this machine say nothing about one recorded elsewhere."""
+    """Return the thresholds without earlier starts: those of this machine say nothing about one recorded elsewhere."""
     return replace(knowledge.policy, history={}, earlier=())
 
 

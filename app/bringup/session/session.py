@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from bringup.core.assess import assess
 from bringup.core.defects import failure_of
 from bringup.core.errors import (
+    BringupError,
     ChannelRefused,
     ConnectionLost,
     HostKeyChanged,
@@ -32,12 +33,14 @@ from bringup.session.finder import Finder
 from bringup.session.knowledge import Knowledge
 from bringup.session.logs import Logs
 from bringup.session.picture import Picture
+from bringup.session.recorder import Recorder
 from bringup.session.server_watch import Channels
 from bringup.session.starts import Starts
 from bringup.session.target import Target
 
 if TYPE_CHECKING:
     from bringup.history.store import Store
+    from bringup.recordings.place import Keeping
 
 Connect = Callable[[], Awaitable[Host]]
 ASK_OPERATOR = (LoginRefused, HostKeyUnknown, HostKeyChanged)
@@ -54,6 +57,7 @@ class Session:
         knowledge: Knowledge,
         clock: HostClock | None = None,
         history: Store | None = None,
+        keeping: Keeping | None = None,
     ) -> None:
         self._connect = connect
         self._knowledge = knowledge
@@ -73,6 +77,9 @@ class Session:
             within=target.within,
         )
         self._starts = Starts(history, target, self._picture, self._clock, self._logs, knowledge.policy)
+        self.recorder = self._make_recorder(keeping) if keeping is not None else None
+        """Records what is seen; None where nothing may be kept."""
+        self._recording: asyncio.Task[None] | None = None
         self._task: asyncio.Task[None] | None = None
         self._memory: asyncio.Task[None] | None = None
 
@@ -83,6 +90,8 @@ class Session:
         self._tell_link("up")
         self._task = asyncio.create_task(self._supervise(self._host), name="watch")
         self._memory = asyncio.create_task(self._starts.run(), name="history")
+        if self.recorder is not None:
+            self._recording = asyncio.create_task(self.recorder.run(), name="recorder")
 
     async def close(self) -> None:
         """Stop watching and end the connection; the server is not touched."""
@@ -93,6 +102,10 @@ class Session:
             self._memory.cancel()
             await asyncio.gather(self._memory, return_exceptions=True)
             await self._starts.finish()
+        if self._recording is not None and self.recorder is not None:
+            self._recording.cancel()
+            await asyncio.gather(self._recording, return_exceptions=True)
+            await self.recorder.finish()
         if self._host is not None:
             await self._host.close()
 
@@ -198,7 +211,16 @@ class Session:
         """Watch another server."""
         self._finder.pick(server)
 
+    async def record(self) -> str:
+        """Begin a recording in the data folder, or end it; return in a sentence what was done. Raises BringupError."""
+        if self.recorder is None:
+            raise BringupError("Nothing is kept of this host.", "`bringup record HOST -o FILE` records a start.")
+        return await self.recorder.toggle()
+
     # --- the supervisor ---
+
+    def _make_recorder(self, keeping: Keeping) -> Recorder:
+        return Recorder(keeping, self._target.name, self._picture, self._clock, self.verdict, lambda: self.is_level)
 
     async def _enter(self) -> Host:
         """Connect, and learn what kind of machine answers before anything else is read from it."""

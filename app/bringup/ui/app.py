@@ -8,17 +8,21 @@ from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.text import Text
 from textual import events
 from textual.app import App, SystemCommand
 from textual.binding import BindingType
+from textual.driver import Driver
+from textual.drivers.linux_driver import LinuxDriver
 from textual.screen import Screen
 
 from bringup.core.errors import BringupError
 from bringup.core.sanitize import clean_text
 from bringup.ui.css import css
+from bringup.ui.driving import Driver as TerminalDriver
+from bringup.ui.driving import given_back
 from bringup.ui.hearing import Hearing
 from bringup.ui.keys import LEAVING, bindings, shown
 from bringup.ui.screens.opening import OpeningScreen
@@ -211,6 +215,16 @@ class BringupApp(App[None]):
     def _console(self) -> Console | None:
         """The session, without loading anything to find out that there is none."""
         return self._watch_screen.console if self._watch_screen is not None else None
+
+    def get_driver_class(self) -> type[Driver]:
+        """Choose the driver that Textual chooses, but ours where that is the one for POSIX terminals."""
+        chosen = super().get_driver_class()
+        return TerminalDriver if chosen is LinuxDriver else chosen
+
+    async def run_async(self, **options: Any) -> None:
+        """Run on the terminal, and give it back as it was even where Textual itself fails."""
+        with given_back():
+            await super().run_async(**options)
 
     def _handle_exception(self, error: Exception) -> None:
         """Fail, unless the console is being left: a screen that is left while it is built misses its own widgets."""

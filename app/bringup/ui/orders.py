@@ -9,15 +9,18 @@ from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
 from bringup.core.errors import BringupError, ConnectionLost
+from bringup.core.events import Server
 from bringup.core.sanitize import clean_text
 from bringup.core.state import Action
 from bringup.session.console import Console, Orphan, StopPlan, Unfinished
+from bringup.ui.paint.progress import freed
 from bringup.ui.picture import Picture
 from bringup.ui.screens.confirm import ClearDialog, RestartDialog, StopDialog
 from bringup.ui.screens.left import LeftDialog
 
 _LOOKS = 6
 _LOOK_EVERY = 10.0
+_SEARCH = 1.0
 """Looks, and seconds between them, at an action of another console that may have been cut off."""
 
 
@@ -73,7 +76,8 @@ class Orders:
         action = after.state.action
         is_new = before is not None and before.state.action is not action
         if action is not None and action.ended and not action.failed and is_new:
-            self._screen.notify(clean_text(action.step), title=action.action, markup=False, timeout=8)
+            text = " ".join([action.step, *freed(after)])
+            self._screen.notify(clean_text(text), title=action.action, markup=False, timeout=12)
         if after.state.link.status == "up" and (before is None or before.state.link.status != "up"):
             self.look_back()
 
@@ -131,13 +135,18 @@ class Orders:
                 self._tell(str(error), "error")
             return error
         finally:
-            self._doing, self.plan = "", None
+            self._doing = ""
             if self._is_back:
                 self._is_back = False
                 self.look_back()
         return None
 
     async def _look_back(self, console: Console) -> None:
+        for _ in range(_LOOKS):
+            # What runs now is said beside what was left: the search has to have looked.
+            if console.state.server is not None or console.state.seeks:
+                break
+            await asyncio.sleep(_SEARCH)
         for look in range(_LOOKS):
             left = await self._left(console)
             if left is None:
@@ -158,14 +167,29 @@ class Orders:
 
     async def _settle(self, console: Console, left: Unfinished | None, why: str = "") -> None:
         """Say what was left, and do what the operator chooses."""
-        dialog = LeftDialog(console.state.node, left, why=why, read_only=console.read_only)
+        beside = _beside(console, left)
+        dialog = LeftDialog(console.state.node, left, why=why, beside=beside, read_only=console.read_only)
         answer = await self._screen.app.push_screen_wait(dialog)
         if answer is None or left is None:
+            return
+        beside = _beside(console, left)
+        if answer == "launch" and beside is not None:
+            self._tell(f"A server has come up meanwhile (PID {beside.pid}): nothing was launched.", "warning")
             return
         order = console.resume(left) if answer == "launch" else console.discard(left)
         error = await self._do(console, "restart" if answer == "launch" else "discard", order)
         if error is not None and answer == "launch" and not isinstance(error, ConnectionLost):
             await self._settle(console, await self._left(console), str(error))
+        elif error is None and answer == "discard":
+            self._tell(f"The {left.action} is forgotten; what was kept of it is removed.", "information")
 
     def _tell(self, text: str, severity: SeverityLevel) -> None:
         self._screen.notify(clean_text(text), severity=severity, markup=False, timeout=8)
+
+
+def _beside(console: Console, left: Unfinished | None) -> Server | None:
+    """Return a server that runs and is neither the old nor the new one of what was left."""
+    state = console.state
+    if left is None or state.server is None or state.gone_at is not None:
+        return None
+    return None if (state.server.pid, state.server.start) in (left.server, left.new) else state.server

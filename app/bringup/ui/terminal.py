@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+_UTF8 = ("utf-8", "utf8")
 OWN_THEME = "bringup-"
 """What the names of our own themes begin with."""
 _LIGHT_BACKGROUNDS = ("7", "15")
 """Colour numbers that COLORFGBG gives to a light background (rxvt, Konsole and others set it)."""
 
 
-def why_not(environment: Mapping[str, str], *, is_tty: bool) -> str:
+def why_not(environment: Mapping[str, str], *, is_tty: bool, encoding: str = "utf-8") -> str:
     """Return the sentence why the console cannot run here, or an empty string when it can.
 
-    `is_tty` says that standard input, output and error are all terminals.
+    `is_tty` says that standard input, output and error are all terminals; `encoding` is the one of the locale, as
+    Python names it. In the C and POSIX locales that is UTF-8 (PEP 538, PEP 540), and terminals of today agree.
     """
     instead = "`bringup explain FILE` needs none: it prints what a log tells."
     if not is_tty:
         return f"The console needs a terminal, and this is not one (a pipe or a file). {instead}"
     if environment.get("TERM", "") in ("", "dumb"):
         return f"The console needs a terminal that can move its cursor, and TERM says it cannot. {instead}"
+    if encoding.lower().replace("_", "-") not in _UTF8:
+        locale = f"The console is drawn in UTF-8, and the locale says that this terminal takes {encoding}."
+        return f"{locale} Where it does take UTF-8, set LC_ALL=C.UTF-8. {instead}"
     return ""
 
 

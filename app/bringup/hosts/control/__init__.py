@@ -30,5 +30,6 @@ from bringup.hosts.control.stopping import stop as stop
 from bringup.hosts.control.surveying import Survey as Survey
 from bringup.hosts.control.surveying import survey as survey
 from bringup.hosts.control.unfinished import Unfinished as Unfinished
+from bringup.hosts.control.unfinished import all_unfinished as all_unfinished
 from bringup.hosts.control.unfinished import discard as discard
 from bringup.hosts.control.unfinished import unfinished as unfinished

@@ -15,9 +15,10 @@ def unmask(argv: Sequence[str], edited: Sequence[str]) -> tuple[str, ...]:
     """
     shown = mask_argv(argv)
     masked = [at for at, word in enumerate(shown) if STAND_IN in word and word != argv[at]]
+    plain = {word for word, seen in zip(argv, shown, strict=True) if word == seen}
     words: list[str] = []
     for at, word in enumerate(edited):
-        if STAND_IN not in word:
+        if STAND_IN not in word or word in plain:
             words.append(word)
             continue
         before = edited[at - 1] if at else ""

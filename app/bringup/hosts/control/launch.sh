@@ -41,7 +41,7 @@ else
     aside out "$out"
     [ "$both" = yes ] || aside err "$err"
     last=$err
-    before=$(wc -c <"$last" 2>/dev/null) || before=0
+    before=$({ wc -c <"$last"; } 2>/dev/null) || before=0
     session=setsid
     command -v setsid >/dev/null 2>&1 || { session='' && trap '' HUP; }
     (

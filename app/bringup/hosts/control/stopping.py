@@ -98,8 +98,9 @@ class _Stop:
             await OwnStop(self._host, self._plan.server, self._pace.drain, self._say, self._left).run(self._rest)
             await self._drain(None, signal)
         elif signal != "KILL" and launcher is not None:
-            await self._ask(launcher, signal)
-            await self._drain(launcher, signal)
+            # Where the launcher has ended meanwhile, nobody ends the rest but we.
+            if await self._ask(launcher, signal):
+                await self._drain(launcher, signal)
         await self._enter("killing")
         await self._kill()
         left = await self._left()
@@ -133,8 +134,8 @@ class _Stop:
         if self._claim is not None and self._pace.clock() - self._beat >= journal.BEAT:
             await self._enter(self._step)
 
-    async def _ask(self, launcher: Process, signal: Signal) -> None:
-        """Send the polite signal to the launcher."""
+    async def _ask(self, launcher: Process, signal: Signal) -> bool:
+        """Send the polite signal to the launcher; return whether it was there."""
         fate = (await processes.signal(self._host, [launcher], signal)).get(launcher.pid)
         if fate == "denied":
             raise ChannelRefused(
@@ -145,6 +146,7 @@ class _Stop:
             )
         if fate == "sent":
             self._say(Step(f"SIG{signal} sent to {launcher.comm} (PID {launcher.pid}).", self._pace.drain))
+        return fate == "sent"
 
     async def _drain(self, launcher: Process | None, signal: Signal) -> None:
         """Wait for the tree to end by itself; without a launcher to ask again, for what its own command left."""

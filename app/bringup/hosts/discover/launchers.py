@@ -13,7 +13,7 @@ from typing import Any
 from bringup.core.events import Launcher
 from bringup.core.sanitize import clean_text
 
-_NAME = re.compile(r"[\w.@:+/-][\w.@:+ /-]{0,199}")
+_NAME = re.compile(r"[\w./][\w.@:+ /-]{0,199}")
 """What a unit, container, pane or folder may be called here; anything else is not put into a command."""
 _LONG = re.compile(r"^([0-9a-f]{12})[0-9a-f]{52}$")
 POLICIES: Mapping[str, bool] = {

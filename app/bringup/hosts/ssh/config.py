@@ -68,7 +68,7 @@ class Hop:
     """BatchMode: never ask for a secret."""
     prompts: int = 3
     family: str = "any"
-    keepalive_interval: int = KEEPALIVE_INTERVAL
+    keepalive_interval: float = KEEPALIVE_INTERVAL
     keepalive_count: int = KEEPALIVE_COUNT
     connect_timeout: float = CONNECT_TIMEOUT
     algorithms: tuple[tuple[str, tuple[str, ...]], ...] = ()
@@ -93,6 +93,10 @@ class SshOptions:
     ssh_program: str = "ssh"
     """Empty, or one that does not exist: the configuration is read without it."""
     connect_timeout: float | None = None
+    keepalive_interval: float = KEEPALIVE_INTERVAL
+    """Seconds between two questions whether the host is still there; of an explicit host only, as `keepalive_count`."""
+    keepalive_count: int = KEEPALIVE_COUNT
+    """Unanswered questions after which the next one ends the connection."""
 
 
 async def route(target: str, options: SshOptions) -> tuple[Hop, ...]:
@@ -236,6 +240,8 @@ def _explicit(name: str, options: SshOptions) -> Hop:
         identity_files=tuple(str(key) for key in options.client_keys),
         known_hosts=options.known_hosts,
         connect_timeout=options.connect_timeout or CONNECT_TIMEOUT,
+        keepalive_interval=options.keepalive_interval,
+        keepalive_count=options.keepalive_count,
     )
 
 

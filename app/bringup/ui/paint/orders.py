@@ -18,6 +18,8 @@ _COMMAND_LINES = 8
 _FEW = 4
 _TWO_COLUMNS = 70
 _WAY = 9
+_PLAIN = ("process", "session", "nohup")
+"""Kinds of launchers that mean nothing for a stop beyond what each dialog says of every server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +56,8 @@ def paint_plan(plan: StopPlan, width: int, *, command: str = "") -> list[Row]:
     rows += text_rows("command", command or plan.command, width, _COMMAND_LINES)
     rows += _processes("ends", plan.members, width, "strong")
     if plan.swept:
-        rows += text_rows(
-            "ends too", f"with its own stop command, for it is in the same {_unit(plan)}:", width, 2, "slow"
-        )
-        rows += _processes("", plan.swept, width, "slow")
+        swept = f"in the same {_unit(plan)}: {WAYS['OWN'].shown} stop command ends all of it"
+        rows += _processes("ends too", plan.swept, width, "slow", f" {swept}")
     if plan.bystanders:
         rows += _processes("left alone", plan.bystanders, width, "text")
     if plan.log:
@@ -135,6 +135,8 @@ def _launcher(plan: StopPlan, width: int) -> list[Row]:
     ink = "slow" if launcher.respawns is not False else "text"
     told = " ".join(part for part in (f"{launcher.words}.", launcher.detail) if part)
     told = f"{told[0].upper()}{told[1:]}"
+    if launcher.kind in _PLAIN:
+        return text_rows("launcher", told, width, 3, ink)
     return [
         *text_rows("launcher", told, width, 3, ink),
         *text_rows("", launcher.sentence.replace("{drain}", f"{plan.drain:.0f}"), width, 4, "quiet"),
@@ -146,9 +148,9 @@ def _unit(plan: StopPlan) -> str:
     return "container" if "container" in words else "job step" if "Slurm" in words else "unit"
 
 
-def _processes(label: str, processes: Sequence[Process], width: int, ink: str) -> list[Row]:
+def _processes(label: str, processes: Sequence[Process], width: int, ink: str, more: str = "") -> list[Row]:
     """Number, and PID and title of each, in two columns where there are many."""
-    rows = [field(label, ((count(len(processes), "process", "processes"), ink),))]
+    rows = [field(label, ((f"{count(len(processes), 'process', 'processes')}{more}", ink),))]
     columns = 2 if len(processes) > _FEW and width >= _TWO_COLUMNS else 1
     each = (width - LABEL) // columns
     for first in range(0, len(processes), columns):

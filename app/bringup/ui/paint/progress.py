@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+
+from rich.cells import cell_len
 
 from bringup.core.events import Process
 from bringup.core.sanitize import clean_text
 from bringup.session.console import StopPlan
 from bringup.ui.paint.bars import solid
 from bringup.ui.paint.holders import short_title
-from bringup.ui.paint.measures import count, gib
-from bringup.ui.paint.row import Row, clip
+from bringup.ui.paint.measures import gib
+from bringup.ui.paint.row import Row, clip, width_of
 from bringup.ui.picture import Picture
 
 _LABEL = 11
-_GAUGE = 16
-_TITLE = 24
+_GAUGE = 12
+_TITLE = 16
+_MODULE = re.compile(r"^\w+::")
+"""What an engine puts before the part in the title of a process."""
 
 
 def paint_progress(picture: Picture, width: int) -> list[Row]:
@@ -23,10 +28,23 @@ def paint_progress(picture: Picture, width: int) -> list[Row]:
     plan, action = picture.plan, picture.state.action
     if plan is None or action is None or action.ended:
         return []
-    rows = [_processes(picture, plan), _memory(picture, plan)]
+    rows = [_processes(picture, plan, width), _memory(picture, plan)]
     if plan.server.port is not None:
         rows.append(_port(picture, plan, plan.server.port))
     return [clip(row, width) for row in rows]
+
+
+def freed(picture: Picture) -> list[str]:
+    """Return what is seen to be free after an action, as sentences: nothing is said of what was not looked at."""
+    plan, state = picture.plan, picture.state
+    if plan is None or state.action is None or state.action.action != "stop":
+        return []
+    ours = {each.pid for each in plan.members}
+    back = picture.held_before and not any(app.pid in ours for app in state.gpu.apps)
+    told = [f"All {gib(picture.held_before)} GiB of its GPU memory are back."] if back else []
+    if state.port_number == plan.server.port and state.port_seen_at is not None and state.port_pid is None:
+        told.append(f"Port {plan.server.port} is free.")
+    return told
 
 
 def left_of(picture: Picture, plan: StopPlan) -> tuple[Process, ...]:
@@ -38,22 +56,32 @@ def left_of(picture: Picture, plan: StopPlan) -> tuple[Process, ...]:
     return tuple(each for each in plan.members if (each.pid, each.start) in running)
 
 
-def _processes(picture: Picture, plan: StopPlan) -> Row:
+def _processes(picture: Picture, plan: StopPlan, width: int) -> Row:
     left, whole = left_of(picture, plan), len(plan.members)
     if not left:
         return (*_gauge("processes", whole, whole), ("all have ended", "ok"))
-    told = f"{len(left)} of {count(whole, 'process', 'processes')} still run"
-    return (*_gauge("processes", whole - len(left), whole), (told, "strong"), *_named(left))
+    owners = ", ".join(dict.fromkeys(clean_text(each.user) for each in left if each.user))
+    told = f"{len(left)} of {whole} still run{f' ({owners})' if owners else ''}"
+    row: Row = (*_gauge("processes", whole - len(left), whole), (told, "strong"), (": ", "quiet"))
+    return (*row, (_names(left, width - width_of(row)), "text"))
 
 
-def _named(left: Sequence[Process]) -> Row:
-    """Name those that are left, with their owners: as many as the row has room for."""
-    row: Row = ((": ", "quiet"),)
-    for number, each in enumerate(left):
-        user = f" ({clean_text(each.user)})" if each.user else ""
-        title = short_title(each.title or each.comm, _TITLE)
-        row = (*row, (", " if number else "", "quiet"), (f"{each.pid} ", "quiet"), (f"{title}{user}", "text"))
-    return row
+def _names(left: Sequence[Process], width: int) -> str:
+    """Name as many of those that are left as there is room for, and count the others."""
+    names = [f"{each.pid} {_name(each)}" for each in left]
+    for shown in range(len(names), 0, -1):
+        more = f" and {len(names) - shown} more" if shown < len(names) else ""
+        text = ", ".join(names[:shown]) + more
+        if cell_len(text) <= width:
+            return text
+    return f"PID {left[0].pid} first"
+
+
+def _name(process: Process) -> str:
+    """The program of a command line; of a title that an engine set, the part."""
+    title = _MODULE.sub("", process.title or process.comm)
+    program = title.split(" ", 1)[0].rpartition("/")[2] if " " in title else title
+    return short_title(program, _TITLE)
 
 
 def _memory(picture: Picture, plan: StopPlan) -> Row:

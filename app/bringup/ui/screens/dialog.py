@@ -30,6 +30,8 @@ class Dialog(ModalScreen[Answer], Generic[Answer]):
         Binding("y", "accept", "yes", show=False),
         Binding("pageup", "page(-1)", show=False),
         Binding("pagedown", "page(1)", show=False),
+        Binding("up,k", "line(-1)", show=False),
+        Binding("down,j", "line(1)", show=False),
         Binding("left", "app.focus_previous", show=False),
         Binding("right", "app.focus_next", show=False),
     ]
@@ -86,7 +88,7 @@ class Dialog(ModalScreen[Answer], Generic[Answer]):
             painted.show(rows)
         room = self.app.size.height - len(choices) - 6
         self.query_one("#scroll").styles.height = min(len(body), max(3, room))
-        rest: Row = (("PgDn", "key"), (" shows more", "quiet")) if len(body) > max(3, room) else ()
+        rest: Row = (("PgDn", "key"), (" more", "quiet")) if len(body) > max(3, room) else ()
         self.query_one("#more", Painted).show([rest])
 
     @property
@@ -104,7 +106,13 @@ class Dialog(ModalScreen[Answer], Generic[Answer]):
 
     def action_page(self, step: int) -> None:
         """Scroll the body where it is longer than the screen."""
-        self.query_one("#scroll").scroll_relative(y=step * 5, animate=False)
+        scroll = self.query_one("#scroll")
+        self.action_line(step * max(1, scroll.size.height - 1))
+
+    def action_line(self, step: int) -> None:
+        """Scroll the body by rows."""
+        # At once: the next key goes on from where this one left it.
+        self.query_one("#scroll").scroll_relative(y=step, animate=False, immediate=True)
 
     def action_refuse(self) -> None:
         """Answer no."""

@@ -6,6 +6,7 @@ from typing import ClassVar, Literal
 
 from textual.binding import Binding, BindingType
 
+from bringup.core.events import Server
 from bringup.core.sanitize import clean_text
 from bringup.session.console import Unfinished
 from bringup.ui.paint.orders import field, text_rows
@@ -21,15 +22,24 @@ class LeftDialog(Dialog[Answer]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("f", "other", show=False)]
     no = "Leave it (esc)"
 
-    def __init__(self, node: str, left: Unfinished | None, *, why: str = "", read_only: bool = False) -> None:
+    def __init__(
+        self,
+        node: str,
+        left: Unfinished | None,
+        *,
+        why: str = "",
+        beside: Server | None = None,
+        read_only: bool = False,
+    ) -> None:
         can = left.can if left is not None and not read_only else ()
-        self.yes = "Launch it now (y)" if "launch" in can else ""
+        self.yes = "Launch it now (y)" if "launch" in can and beside is None else ""
         self.other = "Forget it (f)" if "discard" in can else ""
         self.no = "Leave it (esc)" if can else "Close (esc)"
         super().__init__()
         self.node = node
         self.left = left
         self.why = why
+        self.beside = beside
 
     def rows(self, width: int) -> list[Row]:
         """Return what happened, what runs now, and what each answer does."""
@@ -42,6 +52,10 @@ class LeftDialog(Dialog[Answer]):
         if left is not None:
             now = f"{left.outlook[0].upper()}{left.outlook[1:]}." if self.why else left.sentence
             rows += [*_began(left, width), (), *(((line, "text"),) for line in wrapped(now, width, 8))]
+        if self.beside is not None:
+            port = f" on port {self.beside.port}" if self.beside.port is not None else ""
+            now = f"Another server runs here now: PID {self.beside.pid}{port}. Nothing is launched beside it."
+            rows += [(), *(((line, "slow"),) for line in wrapped(now, width, 2))]
         return [*rows, *self._answers(width)]
 
     def _answers(self, width: int) -> list[Row]:

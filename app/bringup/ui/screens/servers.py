@@ -190,10 +190,10 @@ class ServersScreen(ModalScreen[Choice]):
         return [*rows, (("Orphans: workers that live on without their launcher", "title"),)]
 
     def _hints(self) -> list[Row]:
-        keys = [("enter", "watches a server")] if self.servers else []
+        keys = [("enter", "watches it")] if self.servers else []
         if not self._read_only and any(not orphan.why_not for orphan in self.orphans):
-            clears = f"clears {count(len(self.chosen), 'orphan')}" if self.chosen else "clears them"
-            keys += [("space", "selects an orphan"), ("C", clears)]
+            clears = f"clears {len(self.chosen)} selected" if self.chosen else "clears those selected"
+            keys += [("space", "selects it"), ("C", clears)]
         keys.append(("esc", "goes back"))
         row: Row = ()
         for key, does in keys:

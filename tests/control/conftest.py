@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+from engineserver import Place
+from placedhost import Placed
+from sshd import Sshd
+from sshd import real_sshd as real_sshd
+
+from bringup.hosts.local import LocalHost
+from bringup.hosts.ssh import SshHost
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test sees the keys, the agent, the terminals or the home of whoever runs it."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("SSH_AUTH_SOCK", "TMUX", "TMUX_PANE", "XDG_RUNTIME_DIR"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    """A folder for servers; whatever was started from it is ended."""
+    made = Place(tmp_path / "place")
+    yield made
+    made.end()
+
+
+@pytest.fixture(params=["sftp", "local"])
+async def host(request: pytest.FixtureRequest, place: Place) -> AsyncIterator[Placed]:
+    """A host, over SSH and on this machine, that keeps what it keeps in the test's own folder."""
+    if request.param == "local":
+        made = Placed(LocalHost("box"), place.environ)
+    else:
+        server: Sshd = request.getfixturevalue("real_sshd")
+        made = Placed(await SshHost.login("box", options=server.options()), place.environ)
+    yield made
+    await made.close()
+
+
+@pytest.fixture
+async def local(place: Place) -> AsyncIterator[Placed]:
+    made = Placed(LocalHost("box"), place.environ)
+    yield made
+    await made.close()
