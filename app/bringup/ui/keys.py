@@ -92,6 +92,8 @@ KEYS: tuple[Key, ...] = (
     Key("diagnose", "d", "d", "diagnose", "diagnose",
         "Ask the host for stacks, wait channels, memory and the kernel log, and keep the answers in a file.", "Server",
         footer=11),
+    Key("report", "ctrl+s", "ctrl+s", "report", "report",
+        "Write all that is known of this start as one page for a ticket, and say where it is.", "Server"),
     Key("restart", "R", "R", "restart", "restart",
         "Stop the server and launch it again as it was, or with an edited command; asks first.", "Server",
         footer=7, destructive=True),

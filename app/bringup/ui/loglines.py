@@ -53,6 +53,10 @@ class LogLines:
         """How many lines are held, whether or not they pass the filter."""
         return len(self._lines)
 
+    def all(self) -> list[bytes]:
+        """Return all lines that are held, whether or not they pass the filter."""
+        return self._lines.copy()
+
     @property
     def filtered(self) -> bool:
         """Some lines may be hidden."""

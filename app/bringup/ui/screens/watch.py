@@ -24,6 +24,7 @@ from bringup.ui.logview import LogView
 from bringup.ui.orders import Orders
 from bringup.ui.picture import Picture
 from bringup.ui.pulse import Pulse
+from bringup.ui.reporting import Reporting
 from bringup.ui.screens.log_keys import LogKeys
 from bringup.ui.screens.reading import EvidenceScreen, HelpScreen
 from bringup.ui.screens.servers import Choice, ServersScreen
@@ -58,6 +59,7 @@ class WatchScreen(LogKeys):
         self.board = Board(self, title)
         self.orders = Orders(self, lambda: self.console)
         self.diagnosing = Diagnosing(self, title, self.paint)
+        self.reporting = Reporting(self, title)
         self.announcer = Announcer(voice, title, send)
         self._opening = ("", "", False)
         self._seen = (-1, -1)
@@ -146,6 +148,7 @@ class WatchScreen(LogKeys):
         self.board.paint(now)
         self.orders.follow(before, now)
         self.announcer.hear(now.state, now.verdict)
+        self.reporting.see(now)
 
     def _look(self, console: Console) -> Picture:
         return Picture(
@@ -246,6 +249,10 @@ class WatchScreen(LogKeys):
     def action_diagnose(self) -> None:
         """Ask the host what an expert would ask, and keep the answers in a file."""
         self.diagnosing.begin(self.console)
+
+    def action_report(self) -> None:
+        """Write a page about this start, and say where it is."""
+        self.reporting.begin(self.picture, self.query_one(LogPane).lines.all())
 
     def action_retry(self) -> None:
         """Connect again."""
