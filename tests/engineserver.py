@@ -61,7 +61,7 @@ class Place:
         self._processes: list[subprocess.Popen[bytes]] = []
 
     def command(self, *words: str) -> list[str]:
-        return [sys.executable, "-m", "sglang.launch_server", "--model-path", "m", *words]
+        return [sys.executable, "-m", "sglang.launch_server", "--model-path", str(self.folder), *words]
 
     def line(self, *words: str) -> str:
         return shlex.join(self.command(*words))
@@ -128,9 +128,9 @@ class Place:
 
 
 def _processes() -> Iterator[int]:
-    for name in os.listdir("/proc"):
-        if name.isdigit() and int(name) != os.getpid() and alive(int(name)):
-            yield int(name)
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit() and int(folder.name) != HERE and alive(int(folder.name)):
+            yield int(folder.name)
 
 
 SHIM = 'setsid "$@" & echo $! >"$PLACE/main"; wait'

@@ -72,9 +72,9 @@ async def settled(host: Host, place: Place, old: int) -> str:
 
 
 @pytest.fixture
-def lookalike() -> Iterator[subprocess.Popen[bytes]]:
+def lookalike(place: Place) -> Iterator[subprocess.Popen[bytes]]:
     """A process with the very same command line that is nobody's here."""
-    words = ["-m", "sglang.launch_server", "--model-path", "m"]
+    words = place.command()[1:]
     made = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(300)", *words], start_new_session=True)
     yield made
     assert made.poll() is None, "a bystander was signalled"
@@ -111,6 +111,12 @@ async def test_at_every_command(place: Place, after: bool, lookalike: subprocess
         assert words in heard
     assert at > 8
     assert alive(lookalike.pid)
+
+
+async def end(host: Host, server: Server) -> None:
+    """A stop as a console does it."""
+    claimed = await claim(host, server, "stop", token="ours")
+    await stop(host, await survey(host, server), report=silent, claimed=claimed)
 
 
 def server_alone(server: Server) -> Server:
@@ -183,6 +189,32 @@ async def test_in_the_middle_of_the_launch(place: Place, real_sshd: Sshd) -> Non
     await again.close()
 
 
+async def test_a_supervisor_starts_it_again_while_nobody_watches(place: Place, local: Placed) -> None:
+    (place.folder / "run.sh").write_text(f"while :; do\n{place.line()}\ndone\n")
+    place.start("bash", "run.sh")
+    server = await place.see(local, await place.one())
+
+    def cut(step: Step) -> None:
+        if step.text.startswith("SIGTERM"):
+            raise ConnectionLost("The connection was cut by the test.")
+
+    claimed = await claim(local, server, "restart", token="ours")
+    plan = await survey(local, server)
+    with pytest.raises(ConnectionLost):
+        await restart(local, plan, claimed, report=cut)
+    new = await place.one(but=[server.pid])
+    await eventually(lambda: place.running() == [new])
+    left = await unfinished(local, token="ours")
+    assert left is not None
+    assert left.new is not None
+    assert (left.new[0], left.can) == (new, ("discard",))
+    forged = replace(left, new=None, new_alive=False)
+    assert forged.can == ("launch", "discard")
+    with pytest.raises(BringupError, match=rf"PID {new} was started there meanwhile with the same command"):
+        await resume(local, forged, report=silent)
+    assert place.running() == [new]
+
+
 async def test_a_stop_that_is_cut(place: Place, local: Placed) -> None:
     place.start(*place.command())
     server = await place.see(local, await place.one())
@@ -192,9 +224,8 @@ async def test_a_stop_that_is_cut(place: Place, local: Placed) -> None:
         server = await place.see(local, await place.one())
         cut = CutAt(LocalHost("box"), place.environ, at, after=True)
         with pytest.raises(ConnectionLost):
-            claimed = await claim(cut, server, "stop", token="ours")
-            await stop(cut, await survey(cut, server), report=lambda _: None, claimed=claimed)
-        await eventually(lambda: at < 6 or not place.running())
+            await end(cut, server)
+        await eventually(lambda at=at: at < 6 or not place.running())
         left = await unfinished(local, token="ours")
         assert left is not None
         assert left.action == "stop"

@@ -119,13 +119,14 @@ async def test_a_container_that_does_not_come_up(host: Placed, place: Place) -> 
     place.program("run-container", "exit 1\n")
     place.log.write_text("no memory left on device\n")
     moments = iter(range(0, 100_000, 7))
+    claimed = await claim(host, server, "restart", token="ours")
+    plan = await survey(host, server)
+    pace = Pace(drain=1000.0, clock=lambda: float(next(moments)))
     with pytest.raises(LaunchFailed, match=r"but no server appeared: no memory left on device"):
-        claimed = await claim(host, server, "restart", token="ours")
-        pace = Pace(drain=1000.0, clock=lambda: float(next(moments)))
-        await restart(host, await survey(host, server), claimed, report=lambda _: None, pace=pace)
+        await restart(host, plan, claimed, report=lambda _: None, pace=pace)
     left = await unfinished(host, token="ours")
     assert left is not None
-    assert left.sentence.endswith("no server runs; it can be started now with docker start llm.")
+    assert left.sentence.endswith("was not written down; it can be started with docker start llm, also once more.")
 
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
@@ -200,7 +201,7 @@ async def test_a_host_that_is_not_free(local: Placed, place: Place) -> None:
     assert left is not None
     await discard(local, left)
     assert place.secrets() == []
-    with pytest.raises(BringupError, match="not kept there any more|another console has taken over"):
+    with pytest.raises(BringupError, match=r"not kept there any more|another console has taken over"):
         await resume(local, left, report=lambda _: None)
 
 

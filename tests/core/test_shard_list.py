@@ -108,6 +108,15 @@ def test_one_folder_for_both_models_is_told_apart_by_the_load_that_is_open():
     assert seen(mapped(line, 0, f"{FOLDER}/{INDEXED[0]}")) == {"target": (1, 1), "draft": (1, 0)}
 
 
+def test_what_is_still_mapped_of_the_target_is_no_beginning_of_the_draft():
+    line = listed(loading(1, algorithm="NEXTN").spawn(1, title="sglang::scheduler"), *INDEXED)
+    listed(line, *INDEXED, role="draft")
+    last, first = f"{FOLDER}/{INDEXED[3]}", f"{FOLDER}/{INDEXED[0]}"
+    mapped(line, 0, last)
+    line.end("weights", model_class="DeepseekV3ForCausalLM").begin("weights")
+    assert seen(mapped(line, 0, first, last)) == {"target": (1, 0), "draft": (1, 0)}
+
+
 def test_a_path_of_another_mount_namespace_is_known_by_its_name():
     line = listed(loading(2, algorithm="NGRAM").spawn(2), *INDEXED)
     assert seen(mapped(line, 0, f"/mnt/weights/{INDEXED[1]}")) == {"target": (1, 0)}

@@ -13,7 +13,8 @@ PROBE = (
     b"K\t1772443000.5\t812.25\nH\tLinux\t100\t4096\t+0100\troot\tgpu-a\nX\tmaps\tPermission denied\nC\t812.5\t100 101\n"
     b"B\t813.0\nP\t100 1 100 100 81000 S 10 20 300 0 0 1 4096\t1000\t4096\t0\t0\tpython\nU\t0\troot\nT\t100\tsglang\n"
     b"M\t100\t+\t/m/model-00001-of-00064.safetensors\nL\t7530\t100\tpython\nE\t1\nG\t814.0\n"
-    b"g\t0, GPU-1, NVIDIA H200, 143771, 1200, 142571, 100, 120.5, 41, 0\nt\t100\tpython\na\t1/100/9\troot\t0, 100, 900\n"
+    b"g\t0, GPU-1, NVIDIA H200, 143771, 1200, 142571, 100, 120.5, 41, 0\n"
+    b"t\t100\tpython\na\t1/100/9\troot\t0, 100, 900\n"
     b"Q\t814.2\nS\t100\nE\t1\n"
 )
 ANSWERS = (

@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 from bringup.config.reading import read_config
@@ -60,7 +61,7 @@ def cut(data: bytes) -> tuple[bytes, list[bytes]]:
     """Return the rest of the data behind the bytes that say where it is cut, whole and in pieces."""
     places, rest = data[:_CUTS], data[_CUTS:]
     ends = sorted({place * max(1, len(rest)) // 256 for place in places} | {0, len(rest)})
-    return rest, [rest[a:b] for a, b in zip(ends, ends[1:], strict=False)]
+    return rest, [rest[a:b] for a, b in pairwise(ends)]
 
 
 def texts(value: object) -> Iterator[str]:
@@ -120,14 +121,13 @@ def rules(data: bytes) -> None:
 
 
 def _log_events(decoder: Decoder, chunks: list[bytes]) -> list[Event]:
-    events = [event for chunk in chunks for event in (*decoder.feed(chunk, None), *_dropped(decoder.peek(None)))]
+    """The events of a log in pieces; that the end is looked at in between must change nothing."""
+    events: list[Event] = []
+    for chunk in chunks:
+        events += decoder.feed(chunk, None)
+        decoder.peek(None)
     events += decoder.close(None)
     return [event for event in events if not isinstance(event, LinesRead)]
-
-
-def _dropped(_: list[Event]) -> list[Event]:
-    """What is still being drawn depends on how the bytes come; that it was looked at must change nothing."""
-    return []
 
 
 def wrapped(data: bytes) -> None:
@@ -171,7 +171,7 @@ def recordings(data: bytes) -> None:
     try:
         found = read_recording(read_log("given", io.BytesIO(data)))
     except UsageError as error:
-        assert shown(clean_text(str(error)))
+        assert shown(clean_text(str(error)))  # noqa: PT017
         return
     engines, wrappers, _ = knowledge()
     decoder = Decoder(engines, wrappers)
@@ -235,7 +235,7 @@ def configuration(data: bytes) -> None:
         try:
             parse(table, "own.toml")
         except UsageError as error:
-            assert shown(clean_text(str(error)))
+            assert shown(clean_text(str(error)))  # noqa: PT017
 
 
 def history(data: bytes) -> None:

@@ -22,8 +22,8 @@ EXAMPLES = settings(
 PIECES = st.one_of(
     st.sampled_from([
         b"\0", b"\x1b[31m", b"\x1b]52;c;aGk=\x1b\\", b"\x1bP", b"\x9b", b"\xff", b"\xc3", b"\xed\xb3\xbf", b"\r", b"\n",
-        b"\t", b"\xe2\x80\xae", b"\xe2\x80\x8b", b"9" * 400, b"-1", b"1e999", b"NaN", b"{", b"}", b"[", b"]", b'"', b"\\",
-        b"\\ud800", b"%s", b"{0}", b"''", b"=", b" ", b"\x1f", b"*" * 40, b"(?P<", b"[[", b"Infinity", b"null",
+        b"\t", b"\xe2\x80\xae", b"\xe2\x80\x8b", b"9" * 400, b"-1", b"1e999", b"NaN", b"{", b"}", b"[", b"]", b'"',
+        b"\\", b"\\ud800", b"%s", b"{0}", b"''", b"=", b" ", b"\x1f", b"*" * 40, b"(?P<", b"[[", b"Infinity", b"null",
     ]),
     st.binary(max_size=6),
 )  # fmt: skip

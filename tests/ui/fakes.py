@@ -95,8 +95,8 @@ class FakeConsole:
     async def unfinished(self) -> Unfinished | None:
         return self.left
 
-    async def resume(self, left: Unfinished) -> None:
-        await self._do("resume", left.server)
+    async def resume(self, left: Unfinished, plan: StopPlan | None = None, argv: Sequence[str] | None = None) -> None:
+        await self._do("resume", left.server if argv is None else tuple(argv))
 
     async def discard(self, left: Unfinished) -> None:
         await self._do("discard", left.server)

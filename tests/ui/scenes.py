@@ -236,9 +236,15 @@ def two_servers() -> FakeConsole:
     return console
 
 
-def hostile() -> FakeConsole:
+EVIL = (
+    "\x1b]52;c;aGk=\x07\x1b]8;;http://evil\x1b\\\x1b]0;pwned\x07\x1bP1$r\x1b\\\x1b[2J\x9b31m[/nope][bold]<script>"
+    "\u202egnp.exe\x7f\u200b\u3164\x00\udcff\n\r --api-key hunter2hunter2"
+)
+"""Everything that a terminal, markup or a page could obey, and a secret."""
+
+
+def hostile(evil: str = EVIL) -> FakeConsole:
     """Everything that a host can say tries to command the terminal."""
-    evil = "\x1b]52;c;aGk=\x07\x1b[2J\x9b31m[/nope][bold]\u202egnp.exe\x7f"
     line = begin(2, draft=False)
     line.add(HostSeen(at=line.now, node=evil, system="Linux", user=evil))
     line.found(argv=("python", evil), model=f"/m/{evil}", user=evil)
@@ -251,7 +257,8 @@ def hostile() -> FakeConsole:
     server = line.state.server
     assert server is not None
     line.add(ServerFound(at=line.now, server=server, others=(replace(OTHER, model=evil, engine=evil, user=evil),)))
-    console = FakeConsole(line.state, line.now, [evil.encode(), b"\x1b[31mred [/x] " + evil.encode()], evil.encode())
+    raw = evil.replace("\n", " ").encode("utf-8", "surrogateescape")
+    console = FakeConsole(line.state, line.now, [raw, b"\x1b[31mred [/x] " + raw], raw)
     console.bystanders = (Process(pid=9, ppid=1, start=1, title=evil),)
     return console
 

@@ -1,4 +1,4 @@
-"""The console fails, is killed, is fed rubbish or is resized without end: the terminal is given back, and it is told."""
+"""The console fails, is killed, is fed rubbish, is resized without end: the terminal is given back, and it is told."""
 
 from __future__ import annotations
 
@@ -41,7 +41,10 @@ FAILURES = {
 
 @pytest.fixture
 def environ(tmp_path: Path) -> dict[str, str]:
-    return {"BRINGUP_DATA_DIR": str(tmp_path / "data"), "BRINGUP_CONFIG_DIR": str(tmp_path / "config")}
+    # Actions of other tests that were left half done lie in the host's own folder, and would be asked about.
+    (tmp_path / "host").mkdir()
+    own = {"TMPDIR": str(tmp_path / "host"), "BRINGUP_CONFIG_DIR": str(tmp_path / "config")}
+    return {**own, "BRINGUP_DATA_DIR": str(tmp_path / "data")}
 
 
 def program(change: str) -> list[str]:

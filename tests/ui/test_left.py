@@ -67,7 +67,7 @@ async def test_beside_another_server_nothing_is_launched() -> None:
         assert not dialog.query("#yes")
         await pilot.press("f")
         await until(pilot, lambda: console.calls == [("discard", (77, 5))])
-        await until(pilot, lambda: "is forgotten" in text_of(app))
+        await until(pilot, lambda: "is given up" in text_of(app))
 
 
 async def test_a_server_that_came_up_while_it_was_asked_stays_alone() -> None:

@@ -104,4 +104,5 @@ async def test_a_host_that_does_not_answer_is_said_beside_its_servers() -> None:
 async def test_without_any_it_says_so() -> None:
     async with opened("searching", NARROW) as (app, _, pilot):
         await listed(app, pilot)
-        await until(pilot, lambda: "No server, and no orphans on this host" in text_of(app))
+        await until(pilot, lambda: "No server on this host" in text_of(app))
+        assert "No orphans: no worker lives on without its launcher." in text_of(app)

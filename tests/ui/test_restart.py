@@ -142,6 +142,35 @@ async def test_a_start_that_fails_says_so_in_the_shells_own_words_and_offers_wha
         await until(pilot, lambda: console.calls[-1] == ("discard", (100, 1)))
 
 
+async def test_after_a_failed_start_the_command_can_be_edited_again() -> None:
+    async with opened(in_pane(), NARROW) as (app, console, pilot):
+        console.failing, console.left = LaunchFailed("It ended at once: no such flag."), cut(step="failed")
+        dialog = await ask(app, pilot, "R")
+        editor = await edit(app, pilot)
+        editor.query_one(TextArea).text += "\n--enable-x"
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: app.screen is dialog)
+        await heard(app, pilot)
+        await pilot.press("y")
+        await until(pilot, lambda: isinstance(app.screen, LeftDialog))
+        failed = await heard(app, pilot)
+        editor = await edit(app, pilot)
+        text = editor.query_one(TextArea)
+        assert text.text.endswith("--enable-x"), "the command that failed"
+        text.text = text.text.replace("--enable-x", "--enable-metrics")
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: app.screen is failed)
+        await heard(app, pilot)
+        assert "+ --enable-metrics" in body(failed)
+        console.failing = None
+        await pilot.press("y")
+        await until(pilot, lambda: console.calls[-1][0] == "resume")
+        argv = console.calls[-1][1]
+        assert isinstance(argv, tuple)
+        assert argv[-1] == "--enable-metrics"
+        assert "***" in argv
+
+
 async def test_a_failure_with_nothing_left_can_only_be_closed() -> None:
     async with opened(in_pane(), MIDDLE) as (app, console, pilot):
         console.failing = BringupError("PID 100 is not the server any more.", "Look again.")

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from ui.acts import LOOP, advance, in_unit, launched, serving
 from ui.dialogs import ask, body
-from ui.screen import MIDDLE, NARROW, opened, text_of, until
+from ui.screen import MIDDLE, NARROW, WIDE, opened, text_of, until
 
 from bringup.core.errors import ConnectionLost
 from bringup.core.events import ActionStep
@@ -115,3 +115,11 @@ async def test_a_connection_that_is_lost_while_stopping_is_said() -> None:
         await ask(app, pilot, "K")
         await pilot.press("y")
         await until(pilot, lambda: "The connection to gpu-a is gone." in text_of(app))
+
+
+async def test_what_launched_it_stands_in_the_line_of_identity_and_beside_the_evidence() -> None:
+    async with opened(in_unit(), WIDE) as (app, _, pilot):
+        await until(pilot, lambda: "systemd sglang.service" in text_of(app).splitlines()[0])
+        await pilot.press("v")
+        await until(pilot, lambda: "How it was launched" in text_of(app))
+        assert "The systemd service sglang.service. Its restart policy is always." in text_of(app)

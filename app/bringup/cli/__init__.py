@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from bringup.core.errors import BringupError, Defect
+from bringup.core.redact import mask
 from bringup.core.sanitize import clean_text
 
 if TYPE_CHECKING:
@@ -91,9 +92,9 @@ def _run(argv: list[str]) -> object:
 
 def complain(error: BringupError) -> int:
     """Say on standard error what went wrong and what to do, and return the exit code that goes with it."""
-    lines = [f"bringup: {clean_text(error.what)}"]
+    lines = [f"bringup: {mask(clean_text(error.what))}"]
     if error.hint:
-        lines.append(f"         {clean_text(error.hint)}")
+        lines.append(f"         {mask(clean_text(error.hint))}")
     if isinstance(error, Defect):
         lines += _details(error)
     print("\n".join(lines), file=sys.stderr)  # noqa: T201 - this is the edge

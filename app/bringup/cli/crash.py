@@ -1,4 +1,4 @@
-"""What is kept of a defect: its traceback and what ran, with secrets masked, in a file of the operator's data folder."""
+"""What is kept of a defect: its traceback and what ran, secrets masked, in a file of the operator's data folder."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from bringup.core.redact import mask
 from bringup.core.sanitize import clean_text
 
 if TYPE_CHECKING:
@@ -20,4 +21,4 @@ def tell_broken(rules: Rules) -> None:
 
 def complain(sentence: str) -> None:
     """Say something on standard error that does not end the command."""
-    print(f"bringup: {clean_text(sentence)}", file=sys.stderr)  # noqa: T201 - this is the edge
+    print(f"bringup: {mask(clean_text(sentence))}", file=sys.stderr)  # noqa: T201 - this is the edge

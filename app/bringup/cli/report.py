@@ -12,16 +12,21 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from bringup.cli.own_files import complain, tell_broken
-from bringup.core.errors import UsageError
+from bringup.core.errors import ConnectionLost, UsageError
 
 if TYPE_CHECKING:
     from bringup.cli.targets import Chosen
+    from bringup.core.state import State
     from bringup.hosts.logfile import LogFile
     from bringup.report.account import Account
     from bringup.report.saving import Form
+    from bringup.session.headless import Headless, Look
+    from bringup.session.series import Series
 
 STDIN = "-"
 _LONGEST = 3600.0
+_GPUS = 8.0
+"""Seconds for which an answer of nvidia-smi is waited for: it takes seconds where many GPUs are busy."""
 
 
 def report(
@@ -139,17 +144,33 @@ async def _watch(chosen: Chosen, seconds: float) -> Account:
 
     series = Series()
     async with connected(chosen) as (session, headless):
-        look = await headless.once()
-        looks = headless.looks()
-        try:
-            async for look in looks:
-                series.add(look.state, look.verdict)
-                if look.state.link.status != "up" or look.elapsed >= seconds:
-                    break
-        finally:
-            await looks.aclose()
+        look = await _last_look(headless, series, seconds)
         lines = session.take_lines()
     return of_host(chosen.target.name, look.state, look.verdict, series.points, lines)
+
+
+async def _last_look(headless: Headless, series: Series, seconds: float) -> Look:
+    """Look until a look can be relied on and the time is over; raises ConnectionLost when there is none before."""
+    looks = headless.looks()
+    known: Look | None = None
+    try:
+        async for look in looks:
+            if look.state.link.status == "lost":
+                if known is not None:
+                    return known
+                raise ConnectionLost(look.state.link.why or "The connection was lost.", "Nothing can be said now.")
+            series.add(look.state, look.verdict)
+            known = look if look.settled else known
+            if known is not None and look.elapsed >= seconds and (_has_gpus(look.state) or look.elapsed >= _GPUS):
+                return known
+    finally:
+        await looks.aclose()
+    raise AssertionError("looks never end by themselves")
+
+
+def _has_gpus(state: State) -> bool:
+    """The GPUs have told their memory, or it is known that they will not, or there is nobody who uses them."""
+    return state.gpu.seen_at is not None or state.server is None or "gpus" in dict(state.closed)
 
 
 def _write(account: Account, form: Form, path: Path) -> int:

@@ -40,6 +40,8 @@ class Emitter:
         if not self.decided and dialect is not None and dialect.decides(rule):
             self.decide(dialect)
         values = rule.values(match)
+        if values is None:
+            return
         if rule.event is Launch and dialect is not None:
             values |= self._launch(match, dialect)
         if more:

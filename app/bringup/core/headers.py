@@ -12,6 +12,8 @@ from bringup.core.errors import UsageError
 from bringup.core.events import Labels
 from bringup.core.stamps import read_stamp
 
+LONGEST_NUMBER = 9
+"""Digits of the number of a rank or a process; with more it is none."""
 _LONGEST = 256
 """No header is longer; a line without one is not searched further."""
 _MOST_KNOWN = 4096
@@ -138,7 +140,8 @@ def _is_time(stamp: bytes) -> bool:
 
 def read_labels(label: re.Pattern[bytes], text: bytes) -> Labels:
     """Return the parallel coordinates in a text such as ` DP0 TP3`, sorted by name."""
-    return tuple(sorted((name.decode().lower(), int(number)) for name, number in label.findall(text)))
+    found = (pair for pair in label.findall(text) if len(pair[1]) <= LONGEST_NUMBER)
+    return tuple(sorted((name.decode().lower(), int(number)) for name, number in found))
 
 
 def parse_headers(tables: Iterable[Mapping[str, Any]], label: str, source: str) -> tuple[Header, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 from bringup.core.dialect import Dialect
 from bringup.core.emitting import Emitter
 from bringup.core.events import Bar, Fault, Labels, PhaseBegan, PhaseEnded
-from bringup.core.headers import Heading
+from bringup.core.headers import LONGEST_NUMBER, Heading
 from bringup.core.leads import Leads
 from bringup.core.matching import Found, Matcher
 from bringup.core.rule import line_text
@@ -99,7 +99,7 @@ class Reader(Emitter):
         if first.key != inner.key:
             self._other = self._voice(first.key)
             self._other.labels = first.labels or self._other.labels
-        self.pid = int(inner.key) if inner.key.isdigit() else None
+        self.pid = int(inner.key) if inner.key.isdigit() and len(inner.key) <= LONGEST_NUMBER else None
         if found is not None:
             self._recorded(rest, dialect, found, voice)
         else:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from bringup.core.errors import UsageError
 from bringup.core.events import Fault, Labels, LogEvent
+from bringup.core.headers import LONGEST_NUMBER
 from bringup.core.literals import HEAD, head_of, needles_of
 from bringup.core.redact import mask
 from bringup.core.sanitize import clean
@@ -66,13 +67,19 @@ class Rule:
     names_rank: bool
     """A group names the rank that the line speaks of."""
 
-    def values(self, found: re.Match[bytes]) -> dict[str, Any]:
-        """Return the event's fields as the line gives them, without those that say where and when."""
+    def values(self, found: re.Match[bytes]) -> dict[str, Any] | None:
+        """Return the event's fields as the line gives them, without those that say where and when.
+
+        None where a number in it is none (1..2), or larger than any that is counted: then the line says nothing.
+        """
         values = {**self.fixed}
         for name, read in self.groups:
             text = found[name]
             if text is not None:
-                values[name] = read(text)
+                try:
+                    values[name] = read(text)
+                except ValueError:
+                    return None
         if self.whole and self.whole not in values:
             values[self.whole] = line_text(found.string, found.pos)
         return values
@@ -80,7 +87,7 @@ class Rule:
     def labels(self, found: re.Match[bytes], own: Labels) -> Labels:
         """Return whom the line speaks of: the rank it names, else the one that wrote it."""
         named = found[RANK]
-        return own if named is None else ((RANK, int(named)),)
+        return own if named is None or len(named) > LONGEST_NUMBER else ((RANK, int(named)),)
 
 
 def line_text(record: bytes, start: int = 0) -> str:

@@ -20,8 +20,10 @@ _ESCAPES = re.compile(
 _COLOURS = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\|$)|[@-Z\\^_])")
 _HOSTILE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _MARK = "\ufffd"
-_UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
-"""Letters and marks that count as printable and show nothing (Unicode's Default_Ignorable_Code_Point)."""
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef\ufdd0-\ufdef\ufffe\uffff]"
+)
+"""Letters and marks that show nothing (Unicode's Default_Ignorable_Code_Point), and what is no letter at all."""
 _TAB = 8
 
 

@@ -48,6 +48,9 @@ WORDS: Mapping[tuple[type[LogEvent], str], frozenset[str]] = {
 """Vocabularies of fields that are plain strings to Python."""
 
 Convert = Callable[[str], Any]
+_DIGITS = 18
+"""Of a whole number in 64 bits."""
+_LARGEST = 1e18
 _TRUE = frozenset({"true", "yes", "1"})
 
 
@@ -92,7 +95,7 @@ def _field(event: type[LogEvent], name: str, hint: Any, required: bool) -> Field
         else:
             kinds.append(part)
     convert = _converter(kinds)
-    read = convert if convert in (int, float) else _reader(convert)
+    read = convert if convert in (_whole, _number) else _reader(convert)
     return Field(name, convert, read, tuple(kinds), frozenset(choices), required)
 
 
@@ -101,8 +104,23 @@ def _converter(kinds: list[type]) -> Convert:
     if bool in kinds:
         return _truth
     if int in kinds:
-        return int
-    return float if float in kinds else str
+        return _whole
+    return _number if float in kinds else str
+
+
+def _whole(text: str | bytes) -> int:
+    """Read a whole number that a counter can show; raises ValueError."""
+    if len(text) > _DIGITS:
+        raise ValueError("it has too many digits")
+    return int(text)
+
+
+def _number(text: str | bytes) -> float:
+    """Read a number; raises ValueError where it is none, or beyond all that is measured."""
+    value = float(text)
+    if not -_LARGEST < value < _LARGEST:
+        raise ValueError("it is too large")
+    return value
 
 
 def _reader(convert: Convert) -> Callable[[bytes], Any]:

@@ -25,12 +25,22 @@ def look(state: State, rank: Rank, files: tuple[str, ...], at: float) -> tuple[S
     """Return the rank's shards after its maps were read; unchanged where they show the same files."""
     if rank.process is not None and rank.process.shards == files and (rank.shards or not files):
         return rank.shards
-    roles = split(state, rank, files[:_MOST_FILES])
+    roles = _by_model(state, rank, files[:_MOST_FILES])
     after = {known.role: _see(known, roles.pop(known.role, {}), at) for known in rank.shards}
     for role, mapped in roles.items():
         after[role] = _see(Shards(role, read=_passed(state.attempt, rank, role)), mapped, at)
     same = len(after) == len(rank.shards) and all(after[known.role] is known for known in rank.shards)
     return rank.shards if same else tuple(after.values())
+
+
+def _by_model(state: State, rank: Rank, files: tuple[str, ...]) -> dict[Role, dict[str, int]]:
+    """The mapped weight files by model; one that was mapped before is still the same model's, whatever has begun."""
+    mapped = frozenset(files)
+    roles = {known.role: dict.fromkeys(known.open & mapped, 0) for known in rank.shards}
+    before = frozenset[str]().union(*roles.values())
+    for role, new in split(state, rank, tuple(file for file in files if file not in before)).items():
+        roles.setdefault(role, {}).update(new)
+    return roles
 
 
 def sort_again(state: State) -> State:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_NUMBERS = re.compile(r"\d+")
+_NUMBERS = re.compile(r"\d{1,9}")
 _PRE_RELEASE = re.compile(r"\d(?:a|b|rc|\.?dev)\d*")
 _PARTS = 3
 

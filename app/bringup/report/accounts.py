@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from bringup.core.assess import assess
 from bringup.core.errors import UsageError
+from bringup.core.policy import Policy
 from bringup.core.state import State
 from bringup.core.verdict import Verdict
 from bringup.hosts.logfile import LogFile
@@ -35,18 +36,32 @@ class _Tailed(LogFile):
         self.trouble = self._log.trouble
 
 
+class _Sampler:
+    """Samples a log's own time, in which minutes can lie between two lines: what was so before them counts, too."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.series = Series()
+        self._policy = policy
+        self._before: tuple[State, float] | None = None
+
+    def see(self, state: State, at: float) -> None:
+        """Take the state after an event of the log."""
+        if self.series.is_due(at):
+            if self._before is not None:
+                then, when = self._before
+                self.series.add(then, assess(then, when, self._policy), last=True)
+            self.series.add(state, assess(state, at, self._policy))
+        self._before = (state, at)
+
+
 def of_log(log: LogFile, knowledge: Knowledge) -> Account:
     """Return the account of a log, over the log's own time.
 
     Raises UsageError where nothing of it could be read.
     """
-    series, tail = Series(), Tail()
-
-    def watch(state: State, at: float) -> None:
-        if series.is_due(at):
-            series.add(state, assess(state, at, knowledge.policy))
-
-    explained = explain(_Tailed(log, tail), knowledge, watch=watch)
+    sampler, tail = _Sampler(knowledge.policy), Tail()
+    explained = explain(_Tailed(log, tail), knowledge, watch=sampler.see)
+    sampler.series.add(explained.state, explained.verdict, last=True)
     reading = explained.reading
     if reading.trouble and not reading.size:
         raise UsageError(reading.trouble, "Nothing of it could be read.")
@@ -55,7 +70,7 @@ def of_log(log: LogFile, knowledge: Knowledge) -> Account:
         kind="log",
         verdict=explained.verdict,
         state=explained.state,
-        points=series.points,
+        points=sampler.series.points,
         excerpt=explained.excerpt,
         tail=tail.lines(),
         reading=reading,

@@ -9,10 +9,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bringup.core.errors import BringupError
-from bringup.core.sanitize import clean, clean_text
+from bringup.core.sanitize import clean
 from bringup.core.verdict import Verdict
 from bringup.recordings.private import make_private
 from bringup.report.contract import to_json
+from bringup.report.harmless import harmless
 from bringup.session.console import Findings
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
@@ -21,7 +22,7 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 def diagnosis(name: str, verdict: Verdict, findings: Findings) -> str:
     """Return the text of a diagnosis of the host `name`."""
     when = datetime.fromtimestamp(verdict.now, UTC).isoformat(timespec="seconds")
-    return "\n".join([f"bringup diagnosis of {clean_text(name)}, {when}", "", *_parts(verdict, findings)])
+    return "\n".join([f"bringup diagnosis of {harmless(name)}, {when}", "", *_parts(verdict, findings)])
 
 
 def save(text: str, folder: Path, name: str, now: float) -> Path:
@@ -45,15 +46,14 @@ def save(text: str, folder: Path, name: str, now: float) -> Path:
 
 
 def _parts(verdict: Verdict, findings: Findings) -> Iterator[str]:
-    yield from _part("verdict", f"{verdict.state}: {clean_text(verdict.summary)}")
-    yield from _part("evidence", "\n".join(clean_text(line) for line in verdict.evidence))
+    yield from _part("verdict", f"{verdict.state}: {harmless(verdict.summary)}")
+    yield from _part("evidence", "\n".join(harmless(line) for line in verdict.evidence))
     if verdict.cause is not None:
-        yield from _part("cause", clean_text(f"{verdict.cause.kind}: {verdict.cause.line}\n{verdict.cause.advice}"))
+        yield from _part("cause", harmless(f"{verdict.cause.kind}: {verdict.cause.line}\n{verdict.cause.advice}"))
     for section in findings.sections:
-        yield from _part(section.title, section.text)
-    yield from _part(
-        f"the last {len(findings.lines)} lines of the log", "\n".join(clean(line) for line in findings.lines)
-    )
+        yield from _part(harmless(section.title), "\n".join(map(harmless, section.text.splitlines())))
+    lines = "\n".join(harmless(clean(line)) for line in findings.lines)
+    yield from _part(f"the last {len(findings.lines)} lines of the log", lines)
     yield from _part("verdict as JSON", to_json(verdict))
 
 

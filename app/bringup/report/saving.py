@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bringup.core.errors import BringupError, UsageError
+from bringup.recordings.private import make_private
 from bringup.report.account import Account
 from bringup.report.drawing.picture import picture
 from bringup.report.html.page import page
@@ -54,7 +55,7 @@ def keep(text: str, folder: Path, name: str, now: float) -> Path:
     stamp = datetime.fromtimestamp(now, UTC).strftime("%Y%m%d-%H%M%S")
     stem = f"start-{_UNSAFE.sub('-', name)[:60].strip('-') or 'host'}-{stamp}"
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(folder)
         path, descriptor = _new(folder, stem)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)

@@ -11,6 +11,7 @@ from bringup.core.words import CAUSES, count, duration, left
 from bringup.report.account import Account
 from bringup.report.crew import crew
 from bringup.report.environment import clock_time
+from bringup.report.harmless import harmless
 from bringup.report.page import shorten
 
 MASKED = "Secrets are masked. Names of hosts, users, paths and models are not: look before you give it away."
@@ -32,6 +33,8 @@ def advised(verdict: Verdict) -> list[tuple[str, list[str], str]]:
 
 def ranked(account: Account) -> str:
     """Return the ranks in one line: "TP0 to TP5 done; TP7 failed"."""
+    if account.verdict.state == "stopped":
+        return ""  # What they were doing, they do no longer.
     rows = (row.plain.partition(" ")[2] for row in crew(account.verdict, account.state.attempt))
     return "; ".join(" ".join(_COLUMNS.sub(": ", row, count=1).split()) for row in rows)
 
@@ -76,7 +79,7 @@ def figures(account: Account) -> Iterator[tuple[str, str, str]]:
         yield "Phase", verdict.phase, f"of the {verdict.role}" if verdict.role else ""
     if verdict.ranks_expected:
         done = dict(verdict.ranks_done).get("weights")
-        yield "Ranks", f"{verdict.ranks_expected}", f"{len(done)} have loaded their weights" if done else ""
+        yield "Ranks", f"{verdict.ranks_expected}", _loaded(len(done), verdict.ranks_expected) if done else ""
     most = max((sum(used for _, used in point.gpus) for point in account.points), default=0)
     if most:
         total = sum(gpu.total or 0 for gpu in account.state.gpu.gpus)
@@ -84,6 +87,12 @@ def figures(account: Account) -> Iterator[tuple[str, str, str]]:
         yield "GPU memory, at most", f"{most / _GIB:.0f} GiB", of
     if verdict.accept_len is not None:
         yield "Accept length", f"{verdict.accept_len:.2f}", ""
+
+
+def _loaded(done: int, expected: int) -> str:
+    if done >= expected > 1:
+        return "all have loaded their weights"
+    return "1 has loaded its weights" if done == 1 else f"{done} have loaded their weights"
 
 
 def took(verdict: Verdict, view: PhaseView) -> str:
@@ -102,7 +111,7 @@ def is_going(verdict: Verdict) -> bool:
 def identity(account: Account) -> list[str]:
     """Return what was started, in a few words each."""
     verdict = account.verdict
-    told = [f"{verdict.engine or ''} {verdict.version or ''}".strip(), shorten(verdict.model or "")]
+    told = [f"{verdict.engine or ''} {verdict.version or ''}".strip(), shorten(harmless(verdict.model or ""))]
     if verdict.draft_model:
-        told.append(f"draft {shorten(verdict.draft_model)}")
+        told.append(f"draft {shorten(harmless(verdict.draft_model))}")
     return [text for text in told if text]

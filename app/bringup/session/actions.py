@@ -54,6 +54,8 @@ class Actions:
         self._token = control.new_token()
         """By it this console knows the actions again that it began before a lost connection."""
         self._doing = False
+        self._was_cut = False
+        """The last action ended with its connection."""
 
     async def plan(self, host: Host, state: State) -> StopPlan:
         """Look at what a stop would touch now; raises BringupError when there is no server."""
@@ -156,14 +158,18 @@ class Actions:
         except ChannelRefused:
             # A host where nothing can be written down has nothing left over either.
             return None
-        if left is not None and self._is_ours(left):
+        if left is not None and self._was_cut and self._is_ours(left):
+            self._was_cut = False
             self.tell(_kind(left), left.sentence, ended=True, failed=not left.new_alive)
         return left
 
-    async def resume(self, host: Host, left: Unfinished) -> Started:
-        """Launch what a restart that was cut off had kept."""
+    async def resume(
+        self, host: Host, left: Unfinished, plan: StopPlan | None = None, argv: Sequence[str] | None = None
+    ) -> Started:
+        """Launch what a restart that was cut off had kept, with `argv` as another command than that of the plan."""
+        words = unmask(plan.server.argv, argv) if plan is not None and argv is not None else None
         with _Told(self, "restart") as told:
-            started = await control.resume(host, left, report=told.step)
+            started = await control.resume(host, left, report=told.step, argv=words)
             told.end(_launched(started))
             return started
 
@@ -171,7 +177,7 @@ class Actions:
         """Forget an action that was cut off, with all that was kept of it."""
         await control.discard(host, left)
         if self._is_ours(left):
-            self.tell(_kind(left), f"The {left.action} that was cut off is forgotten.", ended=True)
+            self.tell(_kind(left), f"The {left.action} is given up; what was kept of it is removed.", ended=True)
 
     async def orphans(self, host: Host) -> tuple[Orphan, ...]:
         """Return the workers that live on without their launcher."""
@@ -192,9 +198,9 @@ class Actions:
             raise Busy(f"An action on {self._name} is under way already.", "Nothing was done; wait for its end.")
         self._doing = True
 
-    def finish(self) -> None:
+    def finish(self, *, was_cut: bool = False) -> None:
         """Let the next action through."""
-        self._doing = False
+        self._doing, self._was_cut = False, was_cut
 
     def _is_ours(self, left: Unfinished) -> bool:
         return left.claim.token == self._token
@@ -229,7 +235,7 @@ class _Told:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        self._actions.finish()
+        self._actions.finish(was_cut=isinstance(error, ConnectionLost))
         if isinstance(error, ConnectionLost):
             text = f"The connection was lost in the middle: {error.what} What happened is said when it is back."
             self._actions.tell(self._kind, text, ended=True, failed=True)

@@ -124,8 +124,11 @@ class Console(Protocol):
         """Look for what a lost connection left in the middle."""
         ...
 
-    async def resume(self, left: Unfinished) -> None:
-        """Launch what a restart that was cut off had kept; raises BringupError."""
+    async def resume(self, left: Unfinished, plan: StopPlan | None = None, argv: Sequence[str] | None = None) -> None:
+        """Launch what a restart that was cut off had kept, with `argv` as another command than that of its plan.
+
+        Raises BringupError, with the last words of a server that ended at once.
+        """
         ...
 
     async def discard(self, left: Unfinished) -> None:

@@ -153,9 +153,9 @@ class Fleet:
         """Look there for what a lost connection left in the middle."""
         return await self._here.unfinished()
 
-    async def resume(self, left: Unfinished) -> None:
+    async def resume(self, left: Unfinished, plan: StopPlan | None = None, argv: Sequence[str] | None = None) -> None:
         """Launch there what a restart that was cut off had kept."""
-        await self._here.resume(left)
+        await self._here.resume(left, plan, argv)
 
     async def discard(self, left: Unfinished) -> None:
         """Forget there an action that was cut off."""

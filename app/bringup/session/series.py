@@ -58,11 +58,18 @@ class Series:
         """Say whether a sample taken at `at` would be kept: judging a state only for it costs."""
         return not self._points or at - self._points[-1].at >= self._every
 
-    def add(self, state: State, verdict: Verdict) -> None:
-        """Take a sample where one is due; another start begins anew, and long serving is no start any more."""
+    def add(self, state: State, verdict: Verdict, *, last: bool = False) -> None:
+        """Take a sample where one is due; another start begins anew, and long serving is no start any more.
+
+        `last`: nothing happens for a while after it, so that it takes the place of one that was taken just before.
+        """
         self._notice(state)
-        if not self.is_due(verdict.now) or _is_long_up(verdict):
+        if _is_long_up(verdict):
             return
+        if not self.is_due(verdict.now):
+            if not last or verdict.now < self._points[-1].at:
+                return
+            self._points.pop()
         ranks = tuple(_rank(view) for view in verdict.ranks[:MOST_RANKS])
         gpus = tuple((gpu.index, gpu.used) for gpu in state.gpu.gpus if gpu.used is not None)
         self._points.append(Point(verdict.now, ranks, gpus))

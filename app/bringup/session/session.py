@@ -186,9 +186,9 @@ class Session:
         """Look for what a lost connection left in the middle, and tell it."""
         return await self._actions.look_back(self._reach())
 
-    async def resume(self, left: Unfinished) -> None:
+    async def resume(self, left: Unfinished, plan: StopPlan | None = None, argv: Sequence[str] | None = None) -> None:
         """Launch what a restart that was cut off had kept."""
-        started = await self._actions.resume(self._reach(), left)
+        started = await self._actions.resume(self._reach(), left, plan, argv)
         if started.pid:
             self._finder.expect(started.pid)
         else:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from bringup.core.redact import mask
 from bringup.core.sanitize import clean_text
 from bringup.core.state import State
 from bringup.core.verdict import StateName, Verdict
@@ -71,7 +72,7 @@ def sequences(voice: Voice, text: str) -> str:
     """Return what a terminal is sent for a text: harmless, on one line, and short, whatever the host said."""
     told = ""
     if voice.notify:
-        message = shorten(" ".join(clean_text(text).split()), _LONGEST)
+        message = shorten(" ".join(mask(clean_text(text)).split()), _LONGEST)
         told = f"{_ESC}]9;bringup {message}{_END}"
         if voice.tmux:
             told = f"{_ESC}Ptmux;{told.replace(_ESC, _ESC * 2)}{_END}"

@@ -224,7 +224,8 @@ class BringupApp(App[None]):
     async def run_async(self, **options: Any) -> None:
         """Run on the terminal, and give it back as it was even where Textual itself fails."""
         with given_back():
-            await super().run_async(**options)
+            # Textual's own tools end an application with a value, whatever it says that it returns.
+            return await super().run_async(**options)
 
     def _handle_exception(self, error: Exception) -> None:
         """Fail, unless the console is being left: a screen that is left while it is built misses its own widgets."""

@@ -1,4 +1,4 @@
-"""The terminal while the console runs: bytes typed that are no text, and a state that is given back whatever happens."""
+"""The terminal while the console runs: bytes that are no text, and a state that is given back whatever happens."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Driver(LinuxDriver):
                 self.run_input_thread()
             except UnicodeDecodeError:
                 continue
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - the edge of a thread: the console ends with a sentence
                 self._app.call_later(self._app._handle_exception, error)
             return
 

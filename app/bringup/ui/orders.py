@@ -27,8 +27,9 @@ _SEARCH = 1.0
 class Orders:
     """What the operator orders to be done to servers and orphans; runs inside workers of the screen."""
 
-    def __init__(self, screen: Screen[None], console: Callable[[], Console | None]) -> None:
+    def __init__(self, screen: Screen[None], title: str, console: Callable[[], Console | None]) -> None:
         self._screen = screen
+        self._title = title
         self._console = console
         self._doing = ""
         """The order that was confirmed and has not ended: a second one must not take its place."""
@@ -108,10 +109,10 @@ class Orders:
             return
         error = await self._do(console, "restart", console.restart(plan, argv or None), plan)
         if error is not None and not isinstance(error, ConnectionLost):
-            await self._settle(console, await self._left(console), str(error))
+            await self._settle(console, await self._left(console), str(error), plan, argv or plan.argv)
 
     async def _clear(self, console: Console, chosen: Sequence[Orphan]) -> None:
-        if await self._screen.app.push_screen_wait(ClearDialog(console.state.node, chosen)):
+        if await self._screen.app.push_screen_wait(ClearDialog(self._node(console), chosen)):
             await self._do(console, "clearing of orphans", console.clear(chosen))
 
     async def _look(self, console: Console) -> StopPlan | None:
@@ -165,10 +166,24 @@ class Orders:
             self._tell(f"What was left in the middle is not known. {error}", "warning")
             return None
 
-    async def _settle(self, console: Console, left: Unfinished | None, why: str = "") -> None:
-        """Say what was left, and do what the operator chooses."""
-        beside = _beside(console, left)
-        dialog = LeftDialog(console.state.node, left, why=why, beside=beside, read_only=console.read_only)
+    async def _settle(
+        self,
+        console: Console,
+        left: Unfinished | None,
+        why: str = "",
+        plan: StopPlan | None = None,
+        argv: tuple[str, ...] = (),
+    ) -> None:
+        """Say what was left, and do what the operator chooses; `plan` and `argv` are those of a restart that failed."""
+        dialog = LeftDialog(
+            self._node(console),
+            left,
+            why=why,
+            plan=plan,
+            argv=argv,
+            beside=_beside(console, left),
+            read_only=console.read_only,
+        )
         answer = await self._screen.app.push_screen_wait(dialog)
         if answer is None or left is None:
             return
@@ -176,12 +191,23 @@ class Orders:
         if answer == "launch" and beside is not None:
             self._tell(f"A server has come up meanwhile (PID {beside.pid}): nothing was launched.", "warning")
             return
-        order = console.resume(left) if answer == "launch" else console.discard(left)
-        error = await self._do(console, "restart" if answer == "launch" else "discard", order)
-        if error is not None and answer == "launch" and not isinstance(error, ConnectionLost):
-            await self._settle(console, await self._left(console), str(error))
-        elif error is None and answer == "discard":
-            self._tell(f"The {left.action} is forgotten; what was kept of it is removed.", "information")
+        if answer == "launch":
+            await self._resume(console, left, dialog)
+            return
+        before = console.state.action
+        if await self._do(console, "discard", console.discard(left)) is None and console.state.action is before:
+            self._tell(f"The {left.action} is given up; what was kept of it is removed.", "information")
+
+    async def _resume(self, console: Console, left: Unfinished, dialog: LeftDialog) -> None:
+        argv = dialog.argv if dialog.is_edited else None
+        error = await self._do(console, "restart", console.resume(left, dialog.plan, argv))
+        if error is not None and not isinstance(error, ConnectionLost):
+            await self._settle(console, await self._left(console), str(error), dialog.plan, dialog.argv)
+
+    def _node(self, console: Console) -> str:
+        """Return what the operator calls the host, and what it calls itself."""
+        node = console.state.node
+        return self._title if node in ("", self._title) else f"{self._title} ({node})"
 
     def _tell(self, text: str, severity: SeverityLevel) -> None:
         self._screen.notify(clean_text(text), severity=severity, markup=False, timeout=8)

@@ -8,8 +8,10 @@ folder=$home/$server
 fresh=$home/.claim.$token.$$
 mkdir "$folder" 2>/dev/null
 read -r boot </proc/sys/kernel/random/boot_id
-printf 'token %s\naction %s\nboot %s\nbegan %s\nwho %s\nabout %s\ncommand %s\n' \
-    "$token" "$action" "$boot" "$(date +%s)" "$who" "$about" "$9" >"$fresh"
+read -r up _ </proc/uptime
+ticks=$((${up%.*}${up#*.} * $(getconf CLK_TCK 2>/dev/null || echo 100) / 100))
+printf 'token %s\naction %s\nboot %s\nticks %s\nwho %s\nabout %s\ncommand %s\n' \
+    "$token" "$action" "$boot" "$ticks" "$who" "$about" "$9" >"$fresh"
 # A hard link is made whole or not at all, and by one only.
 if ! ln "$fresh" "$folder/claim" 2>/dev/null; then
     if ! grep -qx "token $token" "$folder/claim" && [ "$(age "$folder/claim")" -lt "$lease" ]; then

@@ -91,6 +91,8 @@ async def release(host: Host, claimed: Claim) -> None:
 
 def about(server: Server) -> str:
     """Return what a server is, in words that hold no secret."""
+    if not server.pid:
+        return f"the target {server.engine}"
     port = f" on port {server.port}" if server.port is not None else ""
     return f"the {server.engine or 'unknown'} server{port} (PID {server.pid})"
 

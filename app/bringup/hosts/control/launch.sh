@@ -1,6 +1,7 @@
 # Arguments: FOLDER TOKEN SECONDS INSIDE CHILD PANE. Launches what capture.sh kept in FOLDER, and watches for SECONDS. CHILD
 # and PANE are scripts; INSIDE is the command that runs one in a terminal, "" for a process of its own. Prints one of
-#   lost, none, running PID:START       nothing was launched: not ours any more, nothing kept, the old server still runs
+#   lost, none, running PID:START, again PID:START
+#                                       nothing was launched: not ours any more, nothing kept, the old server still runs
 #   started PID:START                   with "log PATH" for each log that was put aside, "unlike WHAT" for what is not as it was
 #   ended STATUS                        it ended meanwhile; its last words follow (hexadecimal). What was kept is kept on
 folder=$1 token=$2 looks=$(($3 * 10)) inside=$4
@@ -9,6 +10,7 @@ holds "$folder" "$token" || { echo lost; exit; }
 for member in $(cat "$folder/members" 2>/dev/null); do alive "$member" && { echo "running $member"; exit; }; done
 server=${folder##*/} server=${server%-*}:${server##*-}
 alive "$server" && { echo "running $server"; exit; }
+other=$(again "$folder") && { echo "again $other"; exit; }
 umask 077
 printf %s "$5" >"$folder/child" && printf %s "$6" >"$folder/pane" || exit
 rm -f "$folder/new" "$folder/ended" "$folder/words" "$folder/taken"

@@ -67,6 +67,12 @@ def _refused(name: str, told: dict[str, list[str]]) -> None:
             f"Nothing was launched on {name}: PID {pid} of the old server still runs.",
             "Stop it first, so that there are never two.",
         )
+    if "again" in told:
+        pid = told["again"][0].partition(":")[0]
+        raise BringupError(
+            f"Nothing was launched on {name}: PID {pid} was started there meanwhile with the same command.",
+            "It is the new server, unless somebody else started a second one.",
+        )
     if "lost" in told:
         raise Busy(f"Nothing was launched on {name}: another console has taken over.", "Look at the server first.")
     if "none" in told:

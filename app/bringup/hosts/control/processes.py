@@ -9,6 +9,8 @@ from typing import Literal, cast, get_args
 
 from bringup.core.errors import ChannelRefused
 from bringup.core.events import Process
+from bringup.core.redact import mask
+from bringup.core.sanitize import clean
 from bringup.hosts.base import Host
 from bringup.hosts.shipped import read_script, with_arguments
 
@@ -81,17 +83,17 @@ def parse_descriptions(data: bytes) -> list[Process]:
         row = _ROW.match(numbers, 2)
         if row is None:
             continue
-        known, comm = _row(row), name[2:].decode("utf-8", "replace")
+        known, comm = _row(row), clean(name[2:])
         found.append(
             Process(
                 pid=known.pid,
                 ppid=known.ppid,
                 start=known.start,
-                title=title[2:].decode("utf-8", "replace").strip() or f"[{comm}]",
+                title=mask(clean(title[2:]).strip()) or f"[{comm}]",
                 comm=comm,
                 pgid=known.pgid,
                 sid=known.sid,
-                user=numbers[row.end() + 1 :].decode("utf-8", "replace"),
+                user=clean(numbers[row.end() + 1 :]),
                 state=known.state,
             )
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from bringup.core.events import Process, Server
 from bringup.hosts.base import Host
@@ -10,15 +10,21 @@ from bringup.hosts.control import processes
 from bringup.hosts.control.processes import Identity
 
 
-async def find_again(host: Host, server: Server, known: Mapping[Identity, Process]) -> tuple[Process | None, bool]:
+async def running(host: Host) -> frozenset[Identity]:
+    """Return everything that runs now: what is not among it later is new."""
+    rows = await processes.list_processes(host)
+    return frozenset((row.pid, row.start) for row in rows.values())
+
+
+async def find_again(host: Host, server: Server, before: Collection[Identity]) -> tuple[Process | None, bool]:
     """Return a new process with the server's command line, and whether one may still come.
 
-    Only what began after everything that was stopped counts, and where a supervisor is known, only below it.
+    Only what did not run `before` counts (a second replica has the same command line), and where a supervisor is
+    known, only what is below it.
     """
     rows = await processes.list_processes(host)
-    newest = max([server.start, *(start for _, start in known)])
     parent = server.launcher.parent
-    fresh = [row for row in rows.values() if row.start > newest and not row.ended and (row.pid, row.start) not in known]
+    fresh = [row for row in rows.values() if not row.ended and (row.pid, row.start) not in before]
     title = " ".join(server.argv).strip()
     for process in await processes.describe(host, fresh):
         if process.title == title and (parent is None or _below(rows, process.pid, parent)):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from dataclasses import replace
 
 from bringup.core.errors import BringupError, ConnectionLost, UsageError
@@ -13,9 +14,9 @@ from bringup.hosts.control.configured import LaunchCommand, prepare
 from bringup.hosts.control.journal import Claim
 from bringup.hosts.control.launching import LaunchFailed, Started
 from bringup.hosts.control.own_command import is_own, run_start, says
-from bringup.hosts.control.processes import Signal
+from bringup.hosts.control.processes import Identity, Signal
 from bringup.hosts.control.relaunch import WATCH, Launchable, capture, edit, launch_kept, relaunch
-from bringup.hosts.control.respawn import find_again
+from bringup.hosts.control.respawn import find_again, running
 from bringup.hosts.control.steps import Report, Step
 from bringup.hosts.control.stopped import Stopped
 from bringup.hosts.control.stopping import STEP, Pace, stop
@@ -76,9 +77,17 @@ async def restart(
 
 
 async def resume(
-    host: Host, left: Unfinished, server: Server | None = None, *, report: Report, watch: int = WATCH
+    host: Host,
+    left: Unfinished,
+    *,
+    report: Report,
+    argv: Sequence[str] | None = None,
+    watch: int = WATCH,
 ) -> Started:
-    """Launch what a restart that was cut off had kept; raises BringupError where that cannot be, and LaunchFailed."""
+    """Launch what a restart that was cut off had kept, with `argv` as another command line.
+
+    Raises BringupError where that cannot be, and LaunchFailed.
+    """
     if "launch" not in left.can:
         raise BringupError(left.sentence, "There is nothing to launch.")
     report(Step("Launching what was kept of it.", name="launching"))
@@ -86,6 +95,8 @@ async def resume(
         await run_start(host, left.command)
         started = Started(0, 0)
     else:
+        if argv is not None:
+            await edit(host, left.claim, argv)
         started = await launch_kept(host, left.claim, left.command, watch=watch)
     await journal.release(host, left.claim)
     return started
@@ -162,22 +173,36 @@ async def _launch(
     host: Host, server: Server, claimed: Claim, kept: Launchable | None, report: Report, pace: Pace, watch: int
 ) -> Started:
     if kept is not None:
-        report(Step("Launching the same command again.", name="launching"))
+        report(Step("Launching it again.", name="launching"))
         return await relaunch(host, kept, watch=watch)
     command = server.launcher.start
     await journal.step(host, claimed, "starting")
     report(Step(f"Running on the host: {command}", name="starting"))
-    await run_start(host, command)
-    return await _appeared(host, server, pace, watch)
+    before = await running(host)
+    await _beating(host, claimed, "starting", run_start(host, command))
+    return await _appeared(host, server, before, pace, watch)
 
 
-async def _appeared(host: Host, server: Server, pace: Pace, watch: int) -> Started:
+async def _beating(host: Host, claimed: Claim, name: str, work: Coroutine[None, None, None]) -> None:
+    """Wait for something that may take long, and renew the claim meanwhile."""
+    task = asyncio.ensure_future(work)
+    try:
+        while not (await asyncio.wait({task}, timeout=journal.BEAT))[0]:
+            await journal.step(host, claimed, name)
+        task.result()
+    finally:
+        if not task.done():
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+
+async def _appeared(host: Host, server: Server, before: Collection[Identity], pace: Pace, watch: int) -> Started:
     """Wait for the server that the launcher's own command started, and watch it for a while."""
     begun = pace.clock()
-    found, _ = await find_again(host, server, {})
+    found, _ = await find_again(host, server, before)
     while found is None and pace.clock() - begun < APPEAR:
         await pace.sleep(STEP)
-        found, _ = await find_again(host, server, {})
+        found, _ = await find_again(host, server, before)
     if found is None:
         raise LaunchFailed(
             f"{server.launcher.words} was started on {host.name}, but no server appeared:"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bringup.core.events import Process
+from bringup.hosts.control.steps import count
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class Stopped:
     @property
     def sentence(self) -> str:
         """What came of it, in words."""
-        parts = [f"{len(self.ended)} of the server's processes ended in {self.took:.1f} s"]
+        parts = [f"{count(self.ended)} ended in {self.took:.1f} s"]
         if self.killed:
             parts.append(f"{len(self.killed)} of them had to be killed")
         if self.remains:

@@ -17,8 +17,8 @@ from bringup.hosts.base import Host
 from bringup.hosts.control import journal, processes
 from bringup.hosts.control.journal import Claim
 from bringup.hosts.control.own_command import OwnStop
-from bringup.hosts.control.processes import Signal
-from bringup.hosts.control.respawn import find_again
+from bringup.hosts.control.processes import Identity, Signal
+from bringup.hosts.control.respawn import find_again, running
 from bringup.hosts.control.steps import Report, Step, count
 from bringup.hosts.control.stopped import Stopped
 from bringup.hosts.control.surveying import Survey, look, nobody
@@ -87,13 +87,16 @@ class _Stop:
         self._step = ""
         self._beat = pace.clock()
         self._known = {(each.pid, each.start): each for each in plan.members}
-        self._killed: set[tuple[int, int]] = set()
+        self._killed: set[Identity] = set()
+        self._before: frozenset[Identity] = frozenset()
 
     async def run(self, signal: Signal) -> Stopped:
         """Go through all steps."""
         begun = self._pace.clock()
         launcher = self._plan.launcher
         await self._enter("stopping")
+        if self._plan.server.launcher.respawns is not False:
+            self._before = await running(self._host)
         if signal == "OWN":
             await OwnStop(self._host, self._plan.server, self._pace.drain, self._say, self._left).run(self._rest)
             await self._drain(None, signal)
@@ -222,7 +225,7 @@ class _Stop:
             wait = 0.0 if signal == "OWN" else RESPAWN
         begun = self._pace.clock()
         while True:
-            found, may = await find_again(self._host, self._plan.server, self._known)
+            found, may = await find_again(self._host, self._plan.server, {*self._before, *self._known})
             passed = self._pace.clock() - begun
             if found is not None or not may or passed >= wait:
                 return found, may and signal != "OWN"

@@ -22,7 +22,7 @@ class Unfinished:
 
     claim: Claim
     action: str
-    """"stop" or "restart"."""
+    """"stop", "restart" or "launch"."""
     step: str
     """The last step that was written down: claimed, stopping, killing, waiting, launching, launched, failed."""
     about: str
@@ -51,7 +51,7 @@ class Unfinished:
         if self.busy:
             return ()
         possible = self.kept or is_own(self.command)
-        launch = self.action == "restart" and possible and not self.alive and not self.new_alive
+        launch = self.action in _LAUNCHES and possible and not self.alive and not self.new_alive
         return ("launch", "discard") if launch else ("discard",)
 
     @property
@@ -69,10 +69,10 @@ class Unfinished:
         parts = ["the machine was started anew since"] if self.rebooted else []
         parts.append(self._now())
         if "launch" in self.can and is_own(self.command):
-            parts.append(f"it can be started now with {self.command}")
+            parts.append(f"it can be started with {self.command}, also once more")
         elif "launch" in self.can:
             parts.append("what it was launched with is kept on the host: launch it now, or discard that")
-        elif self.action == "restart" and not self.alive and not self.new_alive:
+        elif self.action in _LAUNCHES and not self.alive and not self.new_alive:
             parts.append("what it was launched with is not kept any more: launch it as it was launched the first time")
         return "; ".join(parts)
 
@@ -85,11 +85,17 @@ class Unfinished:
             return f"{whole} (PID {pids}), and nothing was launched" if self.new is None else f"{whole} (PID {pids})"
         if self.new is not None:
             status = f" with exit status {self.status}" if self.status else ""
-            return f"the new server (PID {self.new[0]}) has ended{status}, and so has the old one: no server runs"
+            old = "" if self.action == "launch" else ", and so has the old one"
+            return f"the new server (PID {self.new[0]}) has ended{status}{old}: no server runs"
+        if self.step == "starting":
+            return f"the old server has ended, and whether {self.command} has started the new one was not written down"
+        if self.action == "launch":
+            return "nothing was launched"
         launched = ", and nothing was launched: no server runs" if self.action == "restart" else ""
         return f"the old server has ended{launched}"
 
 
+_LAUNCHES = frozenset({"restart", "launch"})
 _CUT = {
     "": "before anything was done",
     "claimed": "before anything was done",

@@ -13,7 +13,11 @@ for folder in "$home"/*-*; do
         for member in $(cat "$folder/members" 2>/dev/null); do alive "$member" && echo "alive $member"; done
         server=${folder##*/}
         alive "${server%-*}:${server#*-}" && echo "alive ${server%-*}:${server#*-}"
-        [ ! -f "$folder/new" ] || { read -r new <"$folder/new"; alive "$new" && echo "runs $new" || echo "died $new"; }
+        new=''
+        [ ! -f "$folder/new" ] || read -r new <"$folder/new"
+        if [ -n "$new" ] && alive "$new"; then echo "runs $new"
+        elif other=$(again "$folder"); then echo "runs $other"
+        elif [ -n "$new" ]; then echo "died $new"; fi
     else
         echo "rebooted yes"
         [ ! -f "$folder/new" ] || { read -r new <"$folder/new"; echo "died $new"; }

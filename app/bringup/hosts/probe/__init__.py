@@ -23,6 +23,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from bringup.core.events import ChannelClosed, ChannelOpened, Event, GpusSeen, HostSeen, PortSeen, ServerGone
+from bringup.core.redact import mask
 from bringup.core.sanitize import clean
 from bringup.hosts.probe.gpus import MOST_APPS, Answer
 from bringup.hosts.probe.process_rows import Samples
@@ -186,7 +187,7 @@ class ProbeDecoder:
 
     def _port(self, fields: list[str]) -> list[Event]:
         port, pid = int(fields[0], 16), None if fields[1] == "-" else int(fields[1])
-        title = "" if not pid else self._samples.title(pid) or clean(fields[2].encode()).strip()
+        title = "" if not pid else self._samples.title(pid) or mask(clean(fields[2].encode()).strip())
         at = self._samples.at if self._root is not None else self.now or 0.0
         return [PortSeen(at=at, port=port, pid=pid, title=title)]
 
@@ -203,7 +204,7 @@ class ProbeDecoder:
 
     def _app_title(self, fields: list[str]) -> list[Event]:
         if self._answer is not None and len(self._answer.titles) < MOST_APPS:
-            self._answer.titles[int(fields[0])] = clean(fields[1].encode()).strip()
+            self._answer.titles[int(fields[0])] = mask(clean(fields[1].encode()).strip())
         return []
 
     def _app_line(self, fields: list[str]) -> list[Event]:

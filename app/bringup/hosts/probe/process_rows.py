@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 
 from bringup.core.events import Process, ProcessesSeen
+from bringup.core.redact import mask
 from bringup.core.sanitize import clean
 
 MOST_PROCESSES = 4096
@@ -74,7 +75,7 @@ class Samples:
                 pids = [int(word) for word in fields[0].split()]
                 self._seen.update((pid, None) for pid in pids if pid in self._known)
             case b"T":
-                self._title(int(fields[0]), clean(fields[1]))
+                self._title(int(fields[0]), mask(clean(fields[1])))
             case b"U" if len(self._users) < MOST_USERS:
                 self._users[clean(fields[0])] = clean(fields[1])
             case b"M":

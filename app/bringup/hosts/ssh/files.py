@@ -91,11 +91,12 @@ class Files:
     async def _open(self, sftp: asyncssh.SFTPClient, path: str) -> OpenFile:
         try:
             # Looked at first: opening a pipe would hang the file service until somebody writes to it.
-            kind = (await sftp.stat(path)).permissions
+            raw = path.encode("utf-8", "surrogateescape")
+            kind = (await sftp.stat(raw)).permissions
             if kind is not None and not stat.S_ISREG(kind):
                 raise ChannelRefused(f"{path} on {self._line.name} is not a regular file.", reason="unsupported")
             # Without block_size=0 a read is made of several requests, and some of them are sent after the head's.
-            handle = await sftp.open(path, "rb", encoding=None, block_size=0)
+            handle = await sftp.open(raw, "rb", encoding=None, block_size=0)
         except NETWORK as exc:
             raise self.failed(exc, path) from exc
         return SftpFile(self, sftp, handle, path)

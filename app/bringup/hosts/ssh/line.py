@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from typing import Any
+from typing import Any, cast
 
 import asyncssh
 from asyncssh.encryption import get_encryption_algs
@@ -65,7 +65,9 @@ class Line:
 
     async def start(self, command: str, window: int) -> asyncssh.SSHClientProcess[bytes]:
         """Start a command of the login shell."""
-        return await self.conn.create_process(command, encoding=None, window=window)
+        # asyncssh would encode text strictly, and a path of the host may be no UTF-8; bytes it sends as they are.
+        raw = cast(str, command.encode("utf-8", "surrogateescape"))
+        return await self.conn.create_process(raw, encoding=None, window=window)
 
     async def extend(self, hop: Hop, ask: Ask | None) -> None:
         """Connect to the next hop through the last one; raises Unreachable with the sentence for it."""

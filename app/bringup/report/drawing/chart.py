@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bringup.report.harmless import harmless
 from bringup.report.markup import Node, element
 
 WIDTH = 960.0
@@ -53,8 +54,8 @@ def rect(x: float, y: float, width: float, height: float, kind: str, radius: flo
 
 
 def fitting(text: str, room: float) -> str:
-    """Return as much of a text as has room, "" where that would tell nothing."""
-    most = int(room / _LETTER)
+    """Return as much of a text as has room, "" where that would tell nothing; no secret is cut in two."""
+    text, most = harmless(text), int(room / _LETTER)
     if len(text) <= most:
         return text
     return f"{text[: most - 1].rstrip()}…" if most >= 4 else ""

@@ -20,6 +20,8 @@ from bringup.session.series import Point
 MOST = 64
 """Ranks that are drawn."""
 _TOP = 6.0
+_OPEN = 4.0
+"""Pixels that stay free above what has not ended: a rank at 99 % is not done."""
 _FEWEST = 4
 """Different shares from which it is worth drawing how a phase that has ended went on."""
 
@@ -154,7 +156,7 @@ def _stretch(stretch: Stretch, axis: Axis, y: float, height: float) -> list[Node
     if stretch.ended and len({share for _, share in stretch.steps}) < _FEWEST:
         parts = [rect(begin, y, end - begin, height, kind, 1.5, says=says)]
         parts += [rect(begin, y + height - 3, end - begin, 1, "paper")] if stretch.role == "draft" else []
-        inside = has_room(name, end - begin - 8) and height >= 14
+        inside = has_room(name, end - begin - 8) and height >= 16
         return [*parts, words(begin + 5, y + height / 2 + 4, name, "on")] if inside else parts
     track = rect(begin, y, end - begin, height, f"{kind} track", 1.5, says=says)
     return [track, element("path", d=_area(stretch, axis, y, height), class_=kind)] if stretch.steps else [track]
@@ -163,10 +165,11 @@ def _stretch(stretch: Stretch, axis: Axis, y: float, height: float) -> list[Node
 def _area(stretch: Stretch, axis: Axis, y: float, height: float) -> str:
     """The share that was reached, as steps that never go back."""
     base, reached = y + height, 0.0
+    top = height if stretch.ended else height - _OPEN
     path = [f"M{axis.x(stretch.begin):.1f} {base:.1f}"]
     for at, share in stretch.steps:
         reached = max(reached, min(1.0, share))
-        path.append(f"H{axis.x(at):.1f}V{base - reached * height:.1f}")
+        path.append(f"H{axis.x(at):.1f}V{base - reached * top:.1f}")
     path.append(f"H{axis.x(stretch.end):.1f}V{base:.1f}Z")
     return "".join(path)
 
@@ -176,7 +179,7 @@ def _note(view: RankView) -> str:
     if view.trouble:
         return view.trouble
     if view.note:
-        return view.note
+        return view.note.partition(",")[0]
     return f"{view.progress:.0%}" if view.progress is not None else ""
 
 

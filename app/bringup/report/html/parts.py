@@ -103,7 +103,7 @@ def ranks(account: Account, chart: Chart | None) -> Node | None:
         [_rank(account, view) for view in views],
         numbers=(1, 2, 4, 6),
     )
-    more = element("details", element("summary", f"All {len(views)} ranks as a table"), body)
+    more = element("details", element("summary", "As a table"), body)
     drawn = [drawing(chart), element("p", how, class_="small soft")] if chart is not None else []
     return section("ranks", "Ranks", told, *drawn, more, kind="long")
 

@@ -38,12 +38,25 @@ def _sections(picture: Picture, width: int) -> Iterator[tuple[str, list[Row]]]:
     yield "Cause", _cause(picture, width)
     yield "What it rests on", _grounds(picture, width)
     yield "Warnings", _warnings(picture, width)
+    yield "How it was launched", _launcher(picture, width)
     yield "Channels", paint_channels(picture, width)
     yield "GPU memory of others", paint_holders(picture, width)
     yield "Models on the disk", paint_models(picture, width)
     yield "Kernel log", _kernel(picture, width)
     yield "Phases", paint_table(picture)
     yield "Earlier launches in this log", _earlier(picture)
+
+
+def _launcher(picture: Picture, width: int) -> list[Row]:
+    server = picture.state.server
+    if server is None or not server.launcher.words:
+        return []
+    launcher = server.launcher
+    words = f"{launcher.words[0].upper()}{launcher.words[1:]}."
+    told = " ".join(part for part in (words, launcher.detail, launcher.sentence) if part).replace(
+        "{drain} s", "a while"
+    )
+    return [(("  ", "text"), (line, "text")) for line in wrapped(clean_text(told), width - 4, 5)]
 
 
 def _times(picture: Picture, width: int) -> list[Row]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from bringup.core.events import Launcher
 from bringup.core.sanitize import clean_text
 from bringup.core.state import Attempt
 from bringup.core.words import duration
@@ -14,6 +15,9 @@ from bringup.ui.picture import Picture
 
 _SNAPSHOT = re.compile(r"models--(?:[^/]+--)?([^/]+)/snapshots/")
 _LONGEST_MODEL = 40
+_LONGEST_LAUNCHER = 32
+PLAIN_LAUNCHERS = ("process", "session", "nohup")
+"""Kinds of launchers that mean nothing for a stop or a restart beyond what holds for every server."""
 _GOING = ("starting", "slow", "stalled")
 
 
@@ -36,7 +40,7 @@ def paint_identity(picture: Picture, width: int) -> Row:
     """Return the line of identity; what matters least goes first where there is little room."""
     right = _times(picture, long=width >= 100)
     room = width - width_of(right) - 2
-    for detail in (5, 4, 3, 2, 1, 0):
+    for detail in (6, 5, 4, 3, 2, 1, 0):
         left = _left(picture, detail)
         if width_of(left) <= room:
             break
@@ -61,9 +65,18 @@ def _left(picture: Picture, detail: int) -> Row:
             (port, "quiet"),
             (number, "quiet"),
             (_disk(picture) if detail > 4 else "", "quiet"),
+            (_launcher(picture) if detail > 5 else "", "quiet"),
         ]
     )
     return ((" ", "text"), *((("bringup ", "quiet"),) if detail > 3 else ()), *pieces)
+
+
+def _launcher(picture: Picture) -> str:
+    """What launched the server, where that is more than a shell: a unit, a container, a pane, a script."""
+    launcher = picture.state.server.launcher if picture.state.server is not None else Launcher()
+    if launcher.kind in ("", *PLAIN_LAUNCHERS):
+        return ""
+    return shorten(f"{launcher.kind} {launcher.name}".strip(), _LONGEST_LAUNCHER)
 
 
 def _disk(picture: Picture) -> str:

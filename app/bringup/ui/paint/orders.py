@@ -9,7 +9,7 @@ from bringup.core.events import Process
 from bringup.core.sanitize import clean_text
 from bringup.session.console import StopPlan
 from bringup.ui.paint.holders import short_title
-from bringup.ui.paint.identity import model_name
+from bringup.ui.paint.identity import PLAIN_LAUNCHERS, model_name
 from bringup.ui.paint.measures import count
 from bringup.ui.paint.row import Row, fill, joined, shorten, wrapped
 
@@ -18,8 +18,6 @@ _COMMAND_LINES = 8
 _FEW = 4
 _TWO_COLUMNS = 70
 _WAY = 9
-_PLAIN = ("process", "session", "nohup")
-"""Kinds of launchers that mean nothing for a stop beyond what each dialog says of every server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +133,7 @@ def _launcher(plan: StopPlan, width: int) -> list[Row]:
     ink = "slow" if launcher.respawns is not False else "text"
     told = " ".join(part for part in (f"{launcher.words}.", launcher.detail) if part)
     told = f"{told[0].upper()}{told[1:]}"
-    if launcher.kind in _PLAIN:
+    if launcher.kind in PLAIN_LAUNCHERS:
         return text_rows("launcher", told, width, 3, ink)
     return [
         *text_rows("launcher", told, width, 3, ink),

@@ -106,11 +106,7 @@ class RestartDialog(Dialog[tuple[str, ...]]):
     def _take(self, argv: tuple[str, ...] | None) -> None:
         if argv is not None:
             self.argv = argv
-        self.listens_from = None
-        self.draw()
-        self.query_one("#scroll").scroll_home(animate=False)
-        self.query_one("#no").focus()
-        self.call_after_refresh(self.listen)
+        self.begin_anew()
 
     def action_accept(self) -> None:
         """Answer yes, where there is something to say yes to."""

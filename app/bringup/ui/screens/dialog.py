@@ -70,6 +70,14 @@ class Dialog(ModalScreen[Answer], Generic[Answer]):
         """Hear keys from a moment after now."""
         self.listens_from = events.Event().time + DEAF_FOR
 
+    def begin_anew(self) -> None:
+        """Show the beginning of what may be different now, and be deaf for a moment again."""
+        self.listens_from = None
+        self.draw()
+        self.query_one("#scroll").scroll_home(animate=False)
+        self.query_one("#no").focus()
+        self.call_after_refresh(self.listen)
+
     def hears(self, event: events.Key) -> bool:
         """Tell whether a key was pressed after the dialog could be read."""
         return self.listens_from is not None and event.time >= self.listens_from

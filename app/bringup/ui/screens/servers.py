@@ -135,7 +135,7 @@ class ServersScreen(ModalScreen[Choice]):
             return
         if self.selected:
             self.dismiss(Choice(orphans=self.selected))
-        else:
+        elif any(not orphan.why_not for orphan in self.orphans):
             self.notify("Select orphans first, with space.", markup=False)
 
     def action_step(self, amount: int) -> None:
@@ -155,9 +155,9 @@ class ServersScreen(ModalScreen[Choice]):
         return 0 if self.servers else 1 if self.orphans else None
 
     def _head(self) -> list[Row]:
-        servers = f"{count(len(self.servers), 'server')} and " if self.servers else "No server, and "
-        found = count(len(self.orphans), "orphan") if self.orphans else "no orphans"
-        told = f"{servers}{found}" if self.is_known and not self._why else servers.removesuffix(" and ").rstrip(", ")
+        told = count(len(self.servers), "server") if self.servers else "No server"
+        if self.orphans:
+            told += f" and {count(len(self.orphans), 'orphan')}"
         return [((f"{told} on this host", "title"),), ()]
 
     def _options(self, width: int) -> list[Option]:

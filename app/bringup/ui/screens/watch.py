@@ -57,7 +57,7 @@ class WatchScreen(LogKeys):
         self.picture: Picture | None = None
         self.host_title = title
         self.board = Board(self, title)
-        self.orders = Orders(self, lambda: self.console)
+        self.orders = Orders(self, title, lambda: self.console)
         self.diagnosing = Diagnosing(self, title, self.paint)
         self.reporting = Reporting(self, title)
         self.announcer = Announcer(voice, title, send)
