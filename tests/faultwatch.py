@@ -16,24 +16,25 @@ from loggen import sglang_chunks
 from sshd import Sshd, start_sshd
 from waiting import eventually
 
-from bringup.core.events import LogMoved
 from bringup.engines import load_engines, load_wrappers
 from bringup.engines.patience import load_policy
 from bringup.hosts.base import Host
-from bringup.hosts.follow import Chunk
 from bringup.hosts.ssh import SshHost
+from bringup.recordings.encoder import Item, LogPiece, LogTurn
 from bringup.session.knowledge import Knowledge
 from bringup.session.session import Session
 from bringup.session.target import Target
 
 PLAY = 1.2
 """Seconds in which a start of two minutes is written."""
-PATIENCE = 8.0
+PATIENCE = 20.0
 KEEPALIVE = {"keepalive_interval": 0.4, "keepalive_count": 1}
 """Fast, so that a dead peer is found in 0.8 s instead of 20."""
 SFTP = "Subsystem sftp /usr/lib/openssh/sftp-server"
 PIECES = [data for _, data in sglang_chunks("0.5.9", draft=True, tp=8, shards=24, seed=7)]
 TEXT = b"".join(PIECES)
+YESTERDAY = [piece.replace(b"2026-03-02", b"2026-03-01") for piece in PIECES]
+"""The same start a day earlier."""
 _TIMES = frozenset({"steps", "floor", "read_rate", "cpu_rate"})
 """Fields that depend on when things were seen."""
 
@@ -47,6 +48,7 @@ class Writer:
     written: int = 0
     """Pieces so far."""
     handle: int = -1
+    pieces: list[bytes] = field(default_factory=lambda: PIECES)
 
     def open(self) -> None:
         """Open the path anew; what was open stays with its file until then."""
@@ -60,12 +62,12 @@ class Writer:
 
     def step(self) -> None:
         """Write the next piece."""
-        self.write(PIECES[self.written])
+        self.write(self.pieces[self.written])
         self.written += 1
 
     def step_to_line_end(self) -> None:
         """Write on to the end of a line, so that a log that is parted here has no torn line."""
-        while not PIECES[self.written - 1].endswith(b"\n"):
+        while not self.pieces[self.written - 1].endswith(b"\n"):
             self.step()
 
     def close(self) -> None:
@@ -89,6 +91,8 @@ class Run:
     told: list[str] = field(default_factory=list)
     """States of the connection."""
     cleanups: list[Callable[[], None]] = field(default_factory=list)
+    expected: bytes = TEXT
+    """What must have been read in the end."""
 
     @property
     def got(self) -> bytes:
@@ -97,6 +101,10 @@ class Run:
     @property
     def moves(self) -> list[str]:
         return [item for item in self.taken if isinstance(item, str)]
+
+    def later(self, seconds: float, act: Callable[[], object]) -> None:
+        """Do something after a while."""
+        asyncio.get_running_loop().call_later(seconds, act)
 
     async def level(self, size: int) -> None:
         """Wait until this many bytes have been read."""
@@ -136,11 +144,12 @@ async def watched(
     *config: str,
     connect: Callable[[Sshd], Awaitable[Host]] = plain_connect,
     flags: int = Writer.flags,
+    pieces: list[bytes] = PIECES,
 ) -> AsyncIterator[Run]:
     """Begin to watch a log that has its first piece."""
     with start_sshd(folder / "server", *(config or (SFTP,))) as server:
         (folder / "log").mkdir(exist_ok=True)
-        writer = Writer(folder / "log" / "server.log", flags)
+        writer = Writer(folder / "log" / "server.log", flags, pieces=pieces)
         writer.open()
         writer.step()
         session = Session(lambda: connect(server), Target("box", log=str(writer.path), within=os.getpid()), known)
@@ -149,6 +158,7 @@ async def watched(
         await session.open()
         eye = asyncio.create_task(look_on(run))
         try:
+            await run.level(len(pieces[0]))
             yield run
         finally:
             eye.cancel()
@@ -160,17 +170,17 @@ async def watched(
 
 def tap(run: Run) -> None:
     """Take note of what the session takes from its logs."""
-    logs = run.session._logs  # noqa: SLF001
-    take = logs._take  # noqa: SLF001
+    picture = run.session._picture  # noqa: SLF001
+    tapped = picture.tap
 
-    def taking(reader: Any, item: Any) -> None:
-        if isinstance(item, Chunk):
+    def taking(item: Item) -> None:
+        if isinstance(item, LogPiece):
             run.taken.append(item.data)
-        elif isinstance(item, LogMoved):
-            run.taken.append(item.how)
-        take(reader, item)
+        elif isinstance(item, LogTurn):
+            run.taken.append(item.moved.how)
+        tapped(item)
 
-    logs._take = taking  # type: ignore[method-assign] # noqa: SLF001
+    picture.tap = taking  # type: ignore[method-assign]
 
 
 async def look_on(run: Run) -> None:
@@ -200,9 +210,9 @@ async def play(run: Run, fault: Fault | None = None, moment: float = 1.0) -> Non
         await asyncio.sleep(pause)
 
 
-async def settle(run: Run, expected: bytes = TEXT) -> None:
+async def settle(run: Run) -> None:
     """Wait until all of it has been read over a connection that stands; then nothing more may come."""
-    await run.level(len(expected))
+    await run.level(len(run.expected))
     await eventually(lambda: run.session.state.link.status == "up", PATIENCE)
     run.recovered = time.monotonic() - run.injected
     await asyncio.sleep(0.3)

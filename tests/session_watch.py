@@ -15,6 +15,7 @@ from bringup.demo.prctl import adopt_orphans
 from bringup.history.store import Store
 from bringup.hosts.base import Host
 from bringup.hosts.ssh import SshHost
+from bringup.recordings.place import Keeping
 from bringup.session.knowledge import Knowledge
 from bringup.session.session import Session
 from bringup.session.target import Target
@@ -22,16 +23,16 @@ from bringup.session.target import Target
 
 @asynccontextmanager
 async def watching(
-    demo: DemoHost, server: Sshd, knowledge: Knowledge, history: Store | None = None
+    demo: DemoHost, server: Sshd, knowledge: Knowledge, history: Store | None = None, keeping: Keeping | None = None
 ) -> AsyncIterator[Session]:
     """Watch the simulated server through a real sshd, as `bringup watch` would."""
-    async with watching_own(server, knowledge, mark=str(demo.home.root), history=history) as session:
+    async with watching_own(server, knowledge, mark=str(demo.home.root), history=history, keeping=keeping) as session:
         yield session
 
 
 @asynccontextmanager
 async def watching_own(
-    server: Sshd, knowledge: Knowledge, *, mark: str, history: Store | None = None
+    server: Sshd, knowledge: Knowledge, *, mark: str, history: Store | None = None, keeping: Keeping | None = None
 ) -> AsyncIterator[Session]:
     """Watch whatever this test starts through a real sshd.
 
@@ -43,7 +44,7 @@ async def watching_own(
         return await SshHost.login("box", options=server.options())
 
     adopt_orphans()
-    session = Session(connect, Target(name="box", within=os.getpid()), knowledge, history=history)
+    session = Session(connect, Target(name="box", within=os.getpid()), knowledge, history=history, keeping=keeping)
     await session.open()
     try:
         yield session

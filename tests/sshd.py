@@ -37,6 +37,7 @@ class Sshd:
     host_key: str
     """Algorithm and base64 of the host's public key."""
     client_key: Path
+    address: str = "127.0.0.1"
 
     @property
     def home(self) -> Path:
@@ -45,12 +46,12 @@ class Sshd:
 
     @property
     def known_line(self) -> str:
-        return f"[127.0.0.1]:{self.port} {self.host_key}\n"
+        return f"[{self.address}]:{self.port} {self.host_key}\n"
 
     def options(self, **changes: object) -> SshOptions:
         """Options for a login that must work, with changes."""
         given = {
-            "host": "127.0.0.1",
+            "host": self.address,
             "port": self.port,
             "username": getpass.getuser(),
             "client_keys": (self.client_key,),
@@ -61,7 +62,7 @@ class Sshd:
     def block(self, name: str, known_hosts: Path, *more: str) -> str:
         """A Host block of an ssh configuration that logs in here."""
         lines = [
-            f"HostName 127.0.0.1 # trailing comment\nPort {self.port}\nUser {getpass.getuser()}",
+            f"HostName {self.address} # trailing comment\nPort {self.port}\nUser {getpass.getuser()}",
             f"IdentityFile {self.client_key}\nIdentityAgent none",
             f"UserKnownHostsFile {known_hosts}\nGlobalKnownHostsFile none",
             *more,
@@ -72,6 +73,14 @@ class Sshd:
         """Process numbers of the connections."""
         return _servers_below(self.pid)
 
+    def descendants(self) -> list[int]:
+        """Process numbers of all that runs on the connections."""
+        found, fresh = [], self.sessions()
+        while fresh:
+            found += fresh
+            fresh = [child for pid in fresh for child in _children(pid) if child not in found]
+        return found
+
     def cut(self) -> None:
         """End all connections without a goodbye."""
         for pid in self.sessions():
@@ -79,10 +88,10 @@ class Sshd:
                 os.kill(pid, signal.SIGKILL)
 
 
-def free_port() -> int:
+def free_port(address: str = "127.0.0.1") -> int:
     """Return a port on which nobody listens at this moment."""
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
+        probe.bind((address, 0))
         return int(probe.getsockname()[1])
 
 
@@ -96,8 +105,8 @@ def write_key(path: Path, passphrase: str | None = None) -> asyncssh.SSHKey:
 
 
 @contextlib.contextmanager
-def start_sshd(folder: Path, *more: str) -> Iterator[Sshd]:
-    """Run a server in `folder` with further configuration lines."""
+def start_sshd(folder: Path, *more: str, address: str = "127.0.0.1") -> Iterator[Sshd]:
+    """Run a server in `folder` with further configuration lines; all of 127.0.0.0/8 is this machine."""
     if not PROGRAM.exists():
         if os.environ.get("CI") == "true":
             pytest.fail(f"{PROGRAM} is not installed, and CI must run these tests")
@@ -107,15 +116,15 @@ def start_sshd(folder: Path, *more: str) -> Iterator[Sshd]:
     (folder / "home").mkdir(parents=True)
     host_key, client_key = write_key(folder / "host_key"), write_key(folder / "client_key")
     client_key.write_public_key(folder / "authorized_keys")
-    port = free_port()
+    port = free_port(address)
     config = folder / "sshd_config"
-    config.write_text("\n".join([*_base(folder, port), *more]) + "\n")
+    config.write_text("\n".join([*_base(folder, port, address), *more]) + "\n")
     log = folder / "sshd.log"
     process = subprocess.Popen([PROGRAM, "-D", "-f", config, "-E", log], stdin=subprocess.DEVNULL)
     try:
-        _wait_for(port, process, log)
+        _wait_for((address, port), process, log)
         public = " ".join(host_key.export_public_key().decode().split()[:2])
-        yield Sshd(folder, port, process.pid, public, folder / "client_key")
+        yield Sshd(folder, port, process.pid, public, folder / "client_key", address)
     finally:
         sessions = _servers_below(process.pid)
         process.terminate()
@@ -129,15 +138,22 @@ def _servers_below(pid: int) -> list[int]:
     """The sshd processes of the connections: for anybody but root, each has a monitor and a child that serves it."""
     found: list[int] = []
     with contextlib.suppress(OSError):
-        for child in map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()):
+        for child in _children(pid):
             if Path(f"/proc/{child}/comm").read_text().startswith("sshd"):
                 found += [child, *_servers_below(child)]
     return found
 
 
-def _base(folder: Path, port: int) -> list[str]:
+def _children(pid: int) -> list[int]:
+    try:
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def _base(folder: Path, port: int, address: str) -> list[str]:
     lines = [
-        f"ListenAddress 127.0.0.1:{port}",
+        f"ListenAddress {address}:{port}",
         f"HostKey {folder / 'host_key'}",
         f"AuthorizedKeysFile {folder / 'authorized_keys'}",
         f"SetEnv HOME={folder / 'home'}",
@@ -162,12 +178,12 @@ def _version() -> tuple[int, int]:
     return (int(found[1]), int(found[2])) if found else (0, 0)
 
 
-def _wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
+def _wait_for(place: tuple[str, int], process: subprocess.Popen[bytes], log: Path) -> None:
     deadline = time.monotonic() + START_TIMEOUT
     while time.monotonic() < deadline:
         if process.poll() is not None:
             break
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+        with contextlib.suppress(OSError), socket.create_connection(place, 1):
             return
         time.sleep(0.02)
     pytest.fail(f"sshd did not start: {log.read_text() if log.exists() else 'no log'}")

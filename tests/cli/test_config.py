@@ -34,7 +34,7 @@ def test_the_sample_is_good(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     assert run(["config", "sample"]) == 0
     file = written(folder, capsys.readouterr().out)
     assert run(["config", "check"]) == 0
-    assert capsys.readouterr().out == f"{file}: good, with 3 targets.\n"
+    assert capsys.readouterr().out == f"{file}: good, with 4 targets.\n"
 
 
 def test_the_path_is_where_the_environment_points(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -127,9 +127,17 @@ def test_nothing_is_this_machine(folder: Path) -> None:
     assert chosen(folder, "[targets.here]\nport = 1\n", "here").host == ""
 
 
-def test_several_hosts_are_refused_until_they_can_be_watched(folder: Path) -> None:
-    with pytest.raises(UsageError, match=r"two has 2 hosts.*Name one of them: a, b"):
-        chosen(folder, '[targets.two]\nhosts = ["a", "b"]\n', "two")
+def test_several_hosts_are_the_nodes_of_one_start(folder: Path) -> None:
+    two = chosen(folder, '[targets.two]\nhosts = ["a", "b"]\nport = 8000\nlaunch = "run"\n', "two")
+    assert [(node.host, node.target.name, node.target.port) for node in two.nodes] == [
+        ("a", "a", 8000),
+        ("b", "b", 8000),
+    ]
+    places = [node.target.launch.env for node in two.nodes if node.target.launch is not None]
+    assert places == [
+        {"BRINGUP_NODE_RANK": "0", "BRINGUP_NODES": "2", "BRINGUP_HEAD": "a"},
+        {"BRINGUP_NODE_RANK": "1", "BRINGUP_NODES": "2", "BRINGUP_HEAD": "a"},
+    ]
     assert chosen(folder, '[targets.one]\nhosts = ["a"]\n', "one").host == "a"
 
 

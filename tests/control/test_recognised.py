@@ -9,6 +9,7 @@ import pytest
 from engineserver import HERE, Place, make_docker
 from placedhost import Placed
 
+from bringup.core.events import Launcher
 from bringup.hosts.discover.launchers import Above, Around, Found, describe, load_kinds, read_answer
 
 KINDS = load_kinds()
@@ -41,16 +42,28 @@ def recognised(cgroup: str, *above: Above) -> Found:
     return found
 
 
+def described(found: Found, **answer: str) -> Launcher:
+    launcher = describe(KINDS, found, answer)
+    assert launcher is not None
+    return launcher
+
+
 def test_a_unit_is_the_servers_only_if_its_main_process_is() -> None:
     found = recognised("0::/system.slice/sglang.service", Above(5, "bash /opt/run.sh", "bash"), Above(3, "x", "sshd"))
-    mine = describe(KINDS, found, {"MainPID": "9", "Restart": "always"})
+    mine = described(found, MainPID="9", Restart="always")
     assert mine.stop == "systemctl --no-ask-password stop sglang.service"
     assert mine.respawns is True
-    assert describe(KINDS, found, {"MainPID": "5"}).stop
-    for main in ("3", "77", ""):
-        other = describe(KINDS, found, {"MainPID": main})
-        assert (other.stop, other.start) == ("", "")
-        assert "did not name this server's process" in other.detail
+    assert described(found, MainPID="5").stop
+    for main in ("3", "77"):
+        assert describe(KINDS, found, {"MainPID": main}) is None
+    silent = described(found)
+    assert (silent.stop, silent.start) == ("", "")
+    assert "systemd did not say which process is its own" in silent.detail
+
+
+def test_a_unit_that_runs_more_than_the_server_is_not_stopped_for_it() -> None:
+    found = recognised("0::/system.slice/manager.service", Above(5, "bash x", "bash"), Above(4, "manager", "manager"))
+    assert describe(KINDS, found, {"MainPID": "4"}) is None
 
 
 @pytest.mark.parametrize("unit", ["ssh.service", "sshd.service", "cron.service", "docker.service", "user@1000.service"])
@@ -62,17 +75,17 @@ def test_a_batch_script_is_not_cancelled_for_its_server() -> None:
     around = Around(9, "0::/x/job_7/step_batch/user/task_0", (), frozenset({"SLURM_JOB_ID"}))
     found = KINDS.recognise(around)
     assert found is not None
-    assert describe(KINDS, found, {}).stop == ""
+    assert described(found).stop == ""
     step = KINDS.recognise(Around(9, "0::/x/job_7/step_3/user/task_0", (), frozenset({"SLURM_JOB_ID"})))
     assert step is not None
-    assert describe(KINDS, step, {}).stop == "scancel 7.3"
+    assert described(step).stop == "scancel 7.3"
 
 
 def test_a_name_that_is_no_name_is_put_into_no_command() -> None:
     found = recognised(f"0::/system.slice/docker-{'a' * 64}.scope")
-    shown = describe(KINDS, found, {"main": "9", "name": "x; rm -rf $HOME"})
+    shown = described(found, main="9", name="x; rm -rf $HOME")
     assert (shown.stop, shown.start) == ("", "")
-    dashed = describe(KINDS, found, {"main": "9", "name": "--all"})
+    dashed = described(found, main="9", name="--all")
     assert dashed.stop == ""
 
 

@@ -186,6 +186,21 @@ async def test_a_start_that_fails_says_why_and_can_be_tried_again(host: Placed, 
     assert (place.kept(), place.secrets()) == ([], [])
 
 
+async def test_after_a_start_that_failed_another_command_can_be_launched(local: Placed, place: Place) -> None:
+    place.start(*place.command())
+    server = await place.see(local, await place.one())
+    (place.folder / "die").touch()
+    with pytest.raises(LaunchFailed):
+        await again(local, server)
+    left = await unfinished(local, token="ours")
+    assert left is not None
+    (place.folder / "die").unlink()
+    started = await resume(local, left, report=lambda _: None, argv=(*server.argv, "--seed", "7 8"), watch=1)
+    assert place.running() == [started.pid]
+    assert Path(f"/proc/{started.pid}/cmdline").read_bytes().endswith(b"--seed\x007 8\0")
+    assert (place.kept(), place.secrets()) == ([], [])
+
+
 async def test_a_host_that_is_not_free(local: Placed, place: Place) -> None:
     place.start(*place.command())
     server = await place.see(local, await place.one())

@@ -173,5 +173,5 @@ async def test_titles_that_look_like_something_else(host: Host, tmp_path: Path) 
     with fake_server(tmp_path, "disguised", nasty, workers=0) as server:
         found = await survey(host, server.seen())
         assert [each.pid for each in found.members] == [server.pid]
-        assert found.members[0].title.endswith("sglang) R 1 1 p 1 1 1 1 1 S root n init\t\x1b[2J")
+        assert found.members[0].title.endswith("sglang) R 1 1 p 1 1 1 1 1 S root n init")
         assert found.members[0].comm == ") R 1 1 1 x"

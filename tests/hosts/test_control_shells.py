@@ -58,7 +58,7 @@ class Shell(LocalHost):
                 "mktemp",
                 "ln",
                 "rm",
-                *("mv", "mkdir", "date", "touch", "nice", "getconf", "taskset", "cut", "sort"),
+                *("mv", "mkdir", "date", "touch", "nice", "getconf", "taskset", "cut", "cmp"),
             )
             for tool in (*tools, "env", "true", "tail", "wc", "sleep", "setsid"):
                 (folder / tool).symlink_to(program)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -27,7 +28,7 @@ from bringup.hosts.ssh import SshHost
 
 NAMES = {
     "blanks": " two  words ",
-    "quotes": "it's \"quoted\" `id`",
+    "quotes": 'it\'s "quoted" `id`',
     "line ends": "first\nsecond\n",
     "commands": "a; touch pwned; $(touch pwned) & | > pwned",
     "an option": "-rf",
@@ -104,6 +105,10 @@ async def probed(host: Host, pid: int) -> None:
     assert decoder.skipped == 0
 
 
+async def hurried(seconds: float) -> None:
+    await asyncio.sleep(seconds / 10)
+
+
 async def asked_and_stopped(host: Host, pid: int, folder: Path) -> None:
     (server,) = (await discover(host, load_engines(), within=os.getpid())).servers
     process = Process(pid=pid, ppid=os.getpid(), start=start_time(pid), title="")
@@ -111,5 +116,5 @@ async def asked_and_stopped(host: Host, pid: int, folder: Path) -> None:
     assert any(section.title == f"process {pid}" and "State:" in section.text for section in sections)
     plan = await survey(host, server)
     assert pid in {each.pid for each in plan.members}
-    await stop(host, plan, pace=Pace(drain=5.0), report=lambda _: None)
+    await stop(host, plan, pace=Pace(drain=0.3, sleep=hurried), report=lambda _: None)
     await eventually(lambda: not alive(pid))

@@ -26,6 +26,7 @@ from bringup.core.events import (
     Server,
     ServerFound,
 )
+from bringup.recordings.encoder import Encoder, Item, LogPiece, LogTurn
 from bringup.recordings.rows import KINDS, to_event
 from bringup.recordings.writer import Writer
 
@@ -42,7 +43,6 @@ EVENTS: tuple[Event, ...] = (
     ),
     GpusSeen(at=BEGAN + 3, gpus=(Gpu(0, used=12),), apps=(GpuApp(9, 0, 12),), took=0.4),
     HttpAnswered(at=BEGAN + 4, path="/health", status=503),
-    LogMoved(at=BEGAN + 5, how="rotated"),
     ActionStep(at=BEGAN + 6, action="stop", step="SIGTERM sent.", detail={"pid": "9"}),
 )
 
@@ -54,24 +54,43 @@ def rows(path: Path) -> list[dict[str, object]]:
 
 def test_what_happened_comes_back_masked_and_in_order(tmp_path: Path) -> None:
     path = tmp_path / "new" / "a.bringup"
-    writer = Writer(path, {"host": "gpu-a"}, BEGAN)
-    writer.log("/log", b"loading --token sk-top", BEGAN + 0.5)
-    for event in EVENTS:
-        writer.event(event, event.at)
-    writer.event(LinesRead(at=1.0, size=1, lines=1, unknown=0), 1.0)
-    writer.event(Reached(at=1.0, milestone="ready", line=1), 1.0)
-    writer.log("/log", b"secret99 x\n\r 1%|", BEGAN + 7)
-    writer.close(BEGAN + 8)
+    writer, encoder = Writer(path, {"host": "gpu-a"}, BEGAN), Encoder(BEGAN)
+    piece, more = LogPiece("/log", b"loading --token sk-top", None), LogPiece("/log", b"secret99 x\n\r 1%|", BEGAN + 7)
+    seen: list[Item] = [piece, *EVENTS, LinesRead(at=1.0, size=1, lines=1, unknown=0)]
+    seen += [Reached(at=1.0, milestone="ready", line=1), more]
+    for t, item in enumerate(seen):
+        writer.add(encoder.rows(item, BEGAN + t))
+    writer.add(encoder.close(BEGAN + 9))
+    writer.close()
     header, *found = rows(path)
     assert header == {"recording": 2, "host": "gpu-a", "began": BEGAN}
-    assert [row["t"] for row in found] == [1, 2, 3, 4, 5, 6, 7]
-    assert found[-1] == {"t": 7.0, "log": "loading --token *** x\n\r 1%|", "path": "/log"}
+    assert [row["t"] for row in found] == [1, 2, 3, 4, 5, 8]
+    assert found[-1] == {"t": 8.0, "log": "loading --token *** x\n\r 1%|", "path": "/log", "at": BEGAN + 7}
     again = [to_event(row) for row in found[:-1]]
     assert again[2:] == list(EVENTS[2:])
     assert b"topsecret" not in zlib.decompressobj(31).decompress(path.read_bytes())
     assert "hf_abcdef" not in json.dumps(found)
     assert path.stat().st_mode & 0o777 == 0o600
     assert path.parent.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_log_that_turns_gives_up_what_was_held_back_first() -> None:
+    encoder = Encoder(BEGAN)
+    assert encoder.rows(LogPiece("/log", b"HF_TO", BEGAN), BEGAN) == []
+    moved = LogMoved(at=BEGAN + 1, how="rotated")
+    told = [json.loads(row) for row in encoder.rows(LogTurn("/log", moved), BEGAN + 1)]
+    assert [(row.get("log"), row.get("e"), row["path"]) for row in told] == [
+        ("HF_TO", None, "/log"),
+        (None, "LogMoved", "/log"),
+    ]
+    # The session also folds it in: it must not be kept twice.
+    assert encoder.rows(moved, BEGAN + 1) == []
+
+
+def test_a_clock_that_goes_back_does_not_take_the_rows_along() -> None:
+    encoder = Encoder(BEGAN)
+    times = [json.loads(encoder.rows(EVENTS[3], BEGAN + t)[0])["t"] for t in (5.0, 1.0, 6.0)]
+    assert times == [5.0, 5.0, 6.0]
 
 
 def test_every_event_that_is_not_of_the_log_has_a_row() -> None:
@@ -91,36 +110,18 @@ def test_an_event_of_a_later_version_is_passed_over() -> None:
     assert to_event({"t": 1, "e": "FromTheFuture", "d": {}}) is None
 
 
-def test_it_can_be_read_up_to_any_byte_at_which_it_was_cut(tmp_path: Path) -> None:
-    path = tmp_path / "a.bringup"
-    writer = Writer(path, {}, BEGAN)
-    flushed: list[tuple[int, int]] = []
-    for second in range(40):
-        writer.event(HttpAnswered(at=BEGAN + second, path=f"/{random.Random(second).random()}"), BEGAN + second)
-        writer.flush()
-        flushed.append((path.stat().st_size, second + 2))
-    data = path.read_bytes()
-    draw = random.Random(5)
-    for _ in range(300):
-        cut = draw.randrange(len(data) + 1)
-        text = zlib.decompressobj(31).decompress(data[:cut])
-        whole = text.count(b"\n")
-        assert whole >= max([count for size, count in flushed if size <= cut], default=0)
-        assert all(json.loads(line) for line in text.split(b"\n")[:whole])
-
-
 def test_it_ends_at_its_limit_and_says_so(tmp_path: Path) -> None:
-    writer = Writer(tmp_path / "a.bringup", {}, BEGAN, most=20_000)
+    writer, encoder = Writer(tmp_path / "a.bringup", {}, BEGAN, most=20_000), Encoder(BEGAN)
     draw = random.Random(1)
     while not writer.ended:
-        writer.log("/log", draw.randbytes(2000).replace(b"\n", b"."), BEGAN)
-        writer.log("/log", b"\n", BEGAN)
+        noise = draw.randbytes(2000).replace(b"\n", b".")
+        writer.add(encoder.rows(LogPiece("/log", noise + b"\n", BEGAN), BEGAN))
         writer.flush()
     assert "reached its limit" in writer.ended
     assert (tmp_path / "a.bringup").stat().st_size < 40_000
     assert len(rows(tmp_path / "a.bringup")) > 5
-    writer.event(EVENTS[3], BEGAN)
-    writer.close(BEGAN)
+    writer.add([b"{}"])
+    writer.close()
 
 
 def test_a_recording_is_never_written_over(tmp_path: Path) -> None:
@@ -135,8 +136,8 @@ def test_a_full_disk_ends_the_recording_and_nothing_else(tmp_path: Path, monkeyp
     full = os.open("/dev/full", os.O_WRONLY)
     monkeypatch.setattr("bringup.recordings.writer._create", lambda path: full)
     writer = Writer(tmp_path / "a.bringup", {}, BEGAN)
-    writer.event(EVENTS[3], BEGAN)
+    writer.add([b"{}"])
     writer.flush()
     assert "No space left" in writer.ended
-    writer.event(EVENTS[3], BEGAN)
-    writer.close(BEGAN)
+    writer.add([b"{}"])
+    writer.close()

@@ -105,6 +105,10 @@ class FakeConsole:
         await self._do("diagnose", None)
         return Findings(self.sections, (b"the last line",))
 
+    async def record(self) -> str:
+        await self._do("record", None)
+        return "Recording to /data/a.bringup."
+
     def choose(self, server: Server) -> None:
         self.calls.append(("choose", server.pid))
 

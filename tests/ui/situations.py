@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from timeline import START, Timeline
 from ui.fakes import FakeConsole
-from ui.scenes import draft_weights, searching, stalled, weights
+from ui.scenes import draft_weights, lost, searching, stalled, weights
 from ui.stages import DRAFT, HISTORY, MODEL, begin, connect_ranks, gpus, play
 
 from bringup.core.events import (
@@ -17,6 +17,7 @@ from bringup.core.events import (
     GpusSeen,
     KernelLine,
     KernelSaid,
+    LinkChanged,
     PortSeen,
 )
 from bringup.core.verdict import Advisory, ChannelView, Countdown
@@ -150,6 +151,23 @@ def to_come() -> FakeConsole:
     return draft_weights().remember(HISTORY)
 
 
+def stale() -> FakeConsole:
+    """The connection stands, and nothing comes: the last picture stays, with its age."""
+    console = weights()
+    console.wait(45)
+    return console
+
+
+def reconnecting() -> FakeConsole:
+    """The connection was lost, and is being made again."""
+    console = lost()
+    line = line_of(console)
+    line.add(LinkChanged(at=console.moment, status="connecting", why=console.state.link.why))
+    console.change(line.state)
+    return console
+
+
 SITUATIONS: dict[str, Callable[[], FakeConsole]] = {
-    scene.__name__: scene for scene in (holders, early, countdown, memory, trouble, waits_for_one, hang, to_come)
+    scene.__name__: scene
+    for scene in (holders, early, countdown, memory, trouble, waits_for_one, hang, to_come, stale, reconnecting)
 }

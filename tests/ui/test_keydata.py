@@ -27,16 +27,27 @@ def test_what_touches_the_server_is_a_capital_and_gone_in_read_only_mode() -> No
     assert all(key.keys.isupper() and key not in shown(read_only=True) for key in destructive)
 
 
-def test_keys_of_later_work_are_not_bound() -> None:
-    taken = {name for key in KEYS for name in key.keys.split(",")}
-    assert not taken & {"ctrl+r"}
+def test_keys_of_a_replay_are_shown_there_only() -> None:
+    live, played = (frozenset(shown(read_only=True, replay=replay)) for replay in (False, True))
+    assert {key.scope for key in live} & {"replay"} == set()
+    assert {key for key in KEYS if key.scope == "replay"} < played
+    assert {"record", "kill", "restart", "diagnose"} & {key.id for key in played} == set()
+
+
+def test_no_key_means_two_things_in_a_replay() -> None:
+    # What moves the recording is heard before the log is: `space`, the arrows, `home` and `end` mean that only.
+    taken = [name for key in KEYS if key.scope == "replay" for name in key.keys.split(",")]
+    others = [name for key in KEYS if key.scope in ("app", "watch") for name in key.keys.split(",")]
+    assert sorted(taken) == sorted(set(taken))
+    assert set(taken) & set(others) == {"end"}
 
 
 @pytest.mark.parametrize("width", [56, 78, 110])
 def test_the_help_names_every_key_and_fits(width: int) -> None:
-    rows = paint_help(width, read_only=False)
-    text = "\n".join(plain(row) for row in rows)
-    for key in KEYS:
-        assert key.shown in text, key.id
-    assert max(width_of(row) for row in rows) <= width
+    for replay in (False, True):
+        rows = paint_help(width, read_only=False, replay=replay)
+        text = "\n".join(plain(row) for row in rows)
+        for key in shown(read_only=False, replay=replay):
+            assert key.shown in text, key.id
+        assert max(width_of(row) for row in rows) <= width
     assert "K " not in "\n".join(plain(row)[:6] for row in paint_help(width, read_only=True))

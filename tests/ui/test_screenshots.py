@@ -22,8 +22,11 @@ PICTURES = [
     ("kill", MIDDLE, "dark", ("K",)),
     ("holders", MIDDLE, "dark", ()),
     ("evidence", MIDDLE, "dark", ("v",)),
+    ("hostile-bytes", MIDDLE, "dark", ()),
+    ("stale", MIDDLE, "dark", ()),
+    ("reconnecting", MIDDLE, "dark", ()),
 ]
-SCENES_OF = {"kill": "weights", "evidence": "countdown"}
+SCENES_OF = {"kill": "weights", "evidence": "countdown", "hostile-bytes": "hostile"}
 """Pictures whose name is not that of their scene."""
 
 

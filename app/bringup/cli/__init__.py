@@ -32,6 +32,7 @@ def build() -> App:
     from bringup.cli.demo import demo
     from bringup.cli.explain import explain
     from bringup.cli.history import history
+    from bringup.cli.record import record
     from bringup.cli.replay import replay
     from bringup.cli.report import report
     from bringup.cli.status import status
@@ -44,7 +45,7 @@ def build() -> App:
         version=_version,
         result_action="return_value",
     )
-    for command in (watch, status, wait, stop, restart, report):
+    for command in (watch, status, wait, stop, restart, record, report):
         app.command(command, default_parameter=Parameter(negative="", show_default=False))
     app.command(demo)
     app.command(explain)

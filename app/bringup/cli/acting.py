@@ -89,6 +89,9 @@ def restart(
 
 
 def _act(deed: Deed, chosen: Chosen, *, yes: bool, signal: str) -> int:
+    from bringup.cli.targets import only_one
+
+    only_one(chosen, deed)
     if chosen.target.read_only:
         what = f"The configuration says that {chosen.target.name} is read-only: nothing is stopped or restarted there."
         raise UsageError(what, "Take `read-only` away from the target to allow it.")

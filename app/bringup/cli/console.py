@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from bringup.hosts.ssh.config import SshOptions
     from bringup.report.own_rules import Rules
     from bringup.session.console import Console
+    from bringup.session.fleet import Fleet
     from bringup.session.knowledge import Knowledge
     from bringup.session.session import Session
     from bringup.session.target import Target
@@ -33,7 +34,7 @@ def run_console(chosen: Chosen, *, theme: str = "", voice: Voice = MUTE) -> int:
     refuse_unknown_theme(theme)
     config = chosen.config
     theme = theme or (config.theme if config is not None and config.theme else "")
-    app, opener = make_console(chosen.host, chosen.target, theme=theme, over=chosen.over, voice=voice)
+    app, opener = make_console(chosen.host, chosen.target, theme=theme, over=chosen.over, voice=voice, chosen=chosen)
     if config is not None and config.keys:
         app.set_keymap(config.keys)
     app.run()
@@ -68,11 +69,15 @@ def make_console(
     options: SshOptions | None = None,
     over: Over | None = None,
     voice: Voice = MUTE,
+    chosen: Chosen | None = None,
 ) -> tuple[BringupApp, Opener]:
-    """Return the application and what opens its session; `over` lays the operator's thresholds over the loaded ones."""
+    """Return the application and what opens its session; `over` lays the operator's thresholds over the loaded ones.
+
+    `chosen` is told where it is more than a host: several nodes, or a way from the host.
+    """
     from bringup.ui.app import BringupApp
 
-    opener = Opener(host, target, options, over)
+    opener = Opener(host, target, options, over, chosen)
     app = BringupApp(
         title=target.name,
         connect=opener.open,
@@ -86,12 +91,20 @@ def make_console(
 class Opener:
     """Makes the session when the screen asks for it, and ends it when the screen is left."""
 
-    def __init__(self, host: str, target: Target, options: SshOptions | None, over: Over | None = None) -> None:
+    def __init__(
+        self,
+        host: str,
+        target: Target,
+        options: SshOptions | None,
+        over: Over | None = None,
+        chosen: Chosen | None = None,
+    ) -> None:
         self._host = host
         self._target = target
         self._options = options
         self._over = over
-        self._session: Session | None = None
+        self._chosen = chosen
+        self._session: Session | Fleet | None = None
         self._watch: asyncio.Task[None] | None = None
         self._failure: BringupError | None = None
         self._rules: Rules | None = None
@@ -125,30 +138,31 @@ class Opener:
             raise Unreachable(f"The console was left before there was a connection to {name}.")
         return 0
 
-    async def _open(self, operator: Operator) -> Session:
+    async def _open(self, operator: Operator) -> Session | Fleet:
         from bringup.cli.leaving import Threads
 
         asyncio.get_running_loop().set_default_executor(Threads())
         operator.say(f"Connecting to {self._target.name}.")
         # In a thread: loading the rules takes 100 ms, in which the screen should be drawn and keys answered.
-        session = await asyncio.to_thread(self._prepare, operator)
+        chosen, knowledge = await asyncio.to_thread(self._prepare)
+        from bringup.cli.sessions import make_session
+
+        session = await make_session(chosen, lambda _: operator, knowledge, self._options, watches=True)
         await session.open()
         self._session = session
         self._watch = asyncio.create_task(self._guard(session, operator), name="guard")
         return session
 
-    def _prepare(self, operator: Operator) -> Session:
-        from bringup.cli.connect import way_to
-        from bringup.cli.memory import memory_of
+    def _prepare(self) -> tuple[Chosen, Knowledge]:
+        import bringup.cli.sessions  # noqa: F401 - loaded here, where it holds up no key
+        from bringup.cli.targets import Chosen
         from bringup.report.own_rules import load_rules
-        from bringup.session.session import Session
 
         self._rules = load_rules()
         knowledge = self._rules.knowledge
         if self._over is not None:
             knowledge = self._over(knowledge)
-        way, history = way_to(self._host, operator, self._options), memory_of(self._target, os.environ)
-        return Session(way, self._target, knowledge, history=history)
+        return self._chosen or Chosen(self._host, self._target), knowledge
 
     async def close(self) -> None:
         """End the connection; the server is not touched."""
@@ -157,7 +171,7 @@ class Opener:
         if self._session is not None:
             await self._session.close()
 
-    async def _guard(self, session: Session, operator: Operator) -> None:
+    async def _guard(self, session: Session | Fleet, operator: Operator) -> None:
         try:
             await session.wait()
         except BringupError as error:

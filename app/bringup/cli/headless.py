@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bringup.cli.asking import TerminalAsk
-from bringup.cli.connect import way_to
 from bringup.cli.leaving import Threads
-from bringup.cli.memory import memory_of
 from bringup.cli.own_files import tell_broken
+from bringup.cli.sessions import make_session
+from bringup.cli.targets import only_one
+from bringup.core.errors import UsageError
 from bringup.report.own_rules import load_rules
+from bringup.session.fleet import Fleet
+from bringup.session.fleet_looks import FleetHeadless
 from bringup.session.headless import Headless
 from bringup.session.session import Session
 from bringup.session.waiting import impatient
@@ -28,17 +30,33 @@ _GOODBYE = 2.0
 
 @contextlib.asynccontextmanager
 async def connected(chosen: Chosen, *, stall: float | None = None) -> AsyncIterator[tuple[Session, Headless]]:
-    """Connect to what was chosen; `stall` replaces the patience of every phase. Raises BringupError."""
+    """Connect to the one host that was chosen; `stall` replaces the patience of every phase. Raises BringupError."""
+    async with _opened(only_one(chosen, "session"), stall) as session:
+        if isinstance(session, Fleet):
+            raise UsageError(f"The job has {len(session.nodes)} nodes.", "Name one: --slurm JOBID@NODE.")
+        yield session, Headless(session)
+
+
+@contextlib.asynccontextmanager
+async def watched(
+    chosen: Chosen, *, stall: float | None = None, watches: bool = False
+) -> AsyncIterator[Headless | FleetHeadless]:
+    """Connect to what was chosen, one host or all nodes of a start; `watches` sees it through. Raises BringupError."""
+    async with _opened(chosen, stall, watches=watches) as session:
+        yield FleetHeadless(session) if isinstance(session, Fleet) else Headless(session)
+
+
+@contextlib.asynccontextmanager
+async def _opened(chosen: Chosen, stall: float | None, *, watches: bool = False) -> AsyncIterator[Session | Fleet]:
     asyncio.get_running_loop().set_default_executor(Threads())
     rules = load_rules()
     tell_broken(rules)
     knowledge = chosen.over(rules.knowledge)
     knowledge = replace(knowledge, policy=impatient(knowledge.policy, stall))
-    way, history = way_to(chosen.host, TerminalAsk(chosen.target.name)), memory_of(chosen.target, os.environ)
-    session = Session(way, chosen.target, knowledge, history=history)
+    session = await make_session(chosen, TerminalAsk, knowledge, watches=watches)
     try:
         await session.open()
-        yield session, Headless(session)
+        yield session
     finally:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(session.close(), _GOODBYE)

@@ -25,3 +25,5 @@ def target_names(_: CompletionContext) -> Mapping[str, str]:
 
 
 Host = Annotated[str | None, Parameter(completer=target_names)]
+Hosts = Annotated[str, Parameter(completer=target_names)]
+"""One of several of them."""

@@ -66,10 +66,8 @@ def report(
     if _is_file(what):
         if log is not None or port is not None or pid is not None or seconds:
             raise UsageError(f"{what} is a file: --seconds, --log, --port and --pid are about a host.")
-        account = _of_file(what)
-    else:
-        account = _of_host(what, log, port, pid, seconds)
-    return _write(account, form, path)
+        return _write(_of_file(what), form, path)
+    return _write(_of_host(what, log, port, pid, seconds), form, path)
 
 
 def _place(output: str) -> tuple[Path, Form]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import shlex
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bringup.core.errors import UsageError
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from bringup.config.shapes import Target as Configured
     from bringup.core.policy import Policy
     from bringup.hosts.control import LaunchCommand
+    from bringup.hosts.ways import Way
     from bringup.session.knowledge import Knowledge
     from bringup.session.target import Target
 
@@ -31,6 +33,10 @@ class Chosen:
     """The operator's configuration; None where there is none."""
     configured: Configured | None = None
     """The target of the configuration that was named."""
+    way: Way | None = None
+    """How the server is reached on the host, where that takes more than a login."""
+    nodes: tuple[Chosen, ...] = ()
+    """The hosts of one start, the head node first; empty where it has one host, which is this."""
 
     def policy(self) -> Policy:
         """Return the thresholds, the operator's own over those that ship with bringup."""
@@ -57,6 +63,7 @@ def choose(
     pid: int | None = None,
     read_only: bool = False,
     config: Config | None = None,
+    way: Way | None = None,
 ) -> Chosen:
     """Return what a command line means; what it says itself counts more than what the target says.
 
@@ -70,10 +77,10 @@ def choose(
     if configured is None:
         # An empty name is most likely a variable that is not set, and not this machine.
         shown = plain_target(name) if name is not None else THIS_MACHINE
-        return Chosen(name or "", Target(shown, log, port, pid, read_only=read_only), config)
+        return Chosen(name or "", Target(shown, log, port, pid, read_only=read_only), config, way=way)
     named = str(name)
-    host = _only_host(named, configured)
-    if host:
+    hosts = list(configured.hosts or [configured.host or ""])
+    for host in filter(None, hosts):
         plain_target(host)
     target = Target(
         name=named,
@@ -85,7 +92,74 @@ def choose(
         stop_command=_stop_command(configured),
         launch=_launch(configured),
     )
-    return Chosen(host, target, config, configured)
+    chosen = Chosen(hosts[0], target, config, configured, way or _way_of(configured))
+    return chosen if len(hosts) == 1 else _together(chosen, hosts)
+
+
+def choose_all(
+    names: Sequence[str],
+    *,
+    log: str | None = None,
+    port: int | None = None,
+    pid: int | None = None,
+    read_only: bool = False,
+    config: Config | None = None,
+    way: Way | None = None,
+) -> Chosen:
+    """Return what one name means, or several hosts: they are the nodes of one start.
+
+    Raises UsageError for a name, port, process or log that cannot be.
+    """
+    if len(names) < 2:
+        name = names[0] if names else None
+        return choose(name, log=log, port=port, pid=pid, read_only=read_only, config=config, way=way)
+    if pid is not None:
+        raise UsageError("A process is on one host, and several are named.", "Leave --pid out, or name its host.")
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise UsageError(f"{twice[0]} is named more than once.", "Name each node once.")
+    nodes = [choose(name, log=log, port=port, read_only=read_only, config=config, way=way) for name in names]
+    many = next((node for node in nodes if node.nodes), None)
+    if many is not None:
+        raise UsageError(f"The target {many.target.name} has several hosts of its own.", "Name it alone, or its hosts.")
+    name = ", ".join(node.target.name for node in nodes)
+    target = replace(nodes[0].target, name=name, read_only=any(node.target.read_only for node in nodes))
+    return Chosen("", target, config, nodes=tuple(nodes))
+
+
+def way_of(given: Mapping[str, str | None]) -> Way | None:
+    """Return the one way that options name, None where they name none; raises UsageError for several."""
+    named = [(kind, name) for kind, name in given.items() if name is not None]
+    if not named:
+        return None
+    if len(named) > 1:
+        options = " and ".join(f"--{kind}" for kind, _ in named)
+        raise UsageError(f"{options} are two ways to a server.", "Give one of them.")
+    from bringup.hosts.ways import make_way
+
+    return make_way(*named[0])
+
+
+def only_one(chosen: Chosen, deed: str) -> Chosen:
+    """Return what has one host; raises UsageError where a deed would touch several."""
+    if not chosen.nodes:
+        return chosen
+    hosts = ", ".join(node.target.name for node in chosen.nodes)
+    raise UsageError(
+        f"{chosen.target.name} has {len(chosen.nodes)} hosts, and a {deed} is of one.", f"Name it: {hosts}."
+    )
+
+
+def _together(chosen: Chosen, hosts: list[str]) -> Chosen:
+    """A target with several hosts: each node is launched with its place in the start."""
+    nodes = []
+    for number, host in enumerate(hosts):
+        launch = chosen.target.launch
+        if launch is not None:
+            place = {"BRINGUP_NODE_RANK": str(number), "BRINGUP_NODES": str(len(hosts)), "BRINGUP_HEAD": hosts[0]}
+            launch = replace(launch, env={**place, **launch.env})
+        nodes.append(replace(chosen, host=host, target=replace(chosen.target, name=host, launch=launch)))
+    return replace(chosen, host="", nodes=tuple(nodes))
 
 
 def configuration() -> Config | None:
@@ -100,12 +174,9 @@ def configuration() -> Config | None:
     return load_config(file)
 
 
-def _only_host(name: str, configured: Configured) -> str:
-    hosts = configured.hosts or []
-    if len(hosts) > 1:
-        what = f"The target {name} has {len(hosts)} hosts, and several hosts cannot be watched as one start yet."
-        raise UsageError(what, f"Name one of them: {', '.join(hosts)}.")
-    return hosts[0] if hosts else configured.host or ""
+def _way_of(configured: Configured) -> Way | None:
+    kinds = {"docker": configured.docker, "kube": configured.kube, "slurm": configured.slurm, "unit": configured.unit}
+    return way_of(kinds)
 
 
 def _stop_command(configured: Configured) -> str:

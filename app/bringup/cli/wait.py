@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from bringup.cli.naming import Host
+from bringup.cli.naming import Hosts
 from bringup.core.errors import Unreachable, UsageError
 
 if TYPE_CHECKING:
@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
 
 def wait(
-    host: Host = None,
-    /,
-    *,
+    *hosts: Hosts,
     timeout: str | None = None,
     stall: str | None = None,
     appear: str | None = None,
@@ -29,6 +27,10 @@ def wait(
     log: str | None = None,
     port: int | None = None,
     pid: int | None = None,
+    docker: str | None = None,
+    kube: str | None = None,
+    slurm: str | None = None,
+    unit: str | None = None,
 ) -> int:
     """Wait until the server is ready, or has failed, stalled or stopped; never give up on one that makes progress.
 
@@ -38,8 +40,9 @@ def wait(
 
     Parameters
     ----------
-    host
-        A target of the configuration, or whatever `ssh HOST` takes. Nothing for this machine.
+    hosts
+        A target of the configuration, or whatever `ssh HOST` takes; several are the nodes of one start, the head node
+        first. Nothing for this machine.
     timeout
         Give up after so long, whatever is going on: 90, 90s, 10m, 1h. Without it, never.
     stall
@@ -54,17 +57,26 @@ def wait(
         The server on this port.
     pid
         The server with this process ID.
+    docker
+        The server in this container of docker: its log by `docker logs`, the rest by `docker exec`.
+    kube
+        The server in this pod, NAMESPACE/POD or NAMESPACE/POD/CONTAINER, by kubectl on the host.
+    slurm
+        All nodes of this job, by scontrol and srun on the host; JOBID@NODE is one of them.
+    unit
+        The server of this systemd unit, its log by journalctl; user/NAME for a unit of your own.
     """
     from bringup.cli.notify import notifier_of
     from bringup.cli.progress import Progress
     from bringup.cli.status import answer
-    from bringup.cli.targets import choose, configuration
+    from bringup.cli.targets import choose_all, configuration, way_of
     from bringup.session.waiting import ENDS, Terms
 
     terms = Terms(_seconds("--timeout", timeout), _seconds("--appear", appear), _seconds("--stall", stall))
     if terms.stall == 0:
         raise UsageError("Nobody shows work all the time: a --stall of 0 cannot be.", "Give --stall 1s or more.")
-    chosen = choose(host, log=log, port=port, pid=pid, config=configuration())
+    way = way_of({"docker": docker, "kube": kube, "slurm": slurm, "unit": unit})
+    chosen = choose_all(hosts, log=log, port=port, pid=pid, config=configuration(), way=way)
     waiter = Waiter(chosen, terms, Progress())
     try:
         look = asyncio.run(waiter.run())
@@ -90,11 +102,11 @@ class Waiter:
 
     async def run(self) -> Look:
         """Return the look with which the wait ended; raises BringupError where it cannot go on."""
-        from bringup.cli.headless import connected
+        from bringup.cli.headless import watched
 
         try:
             async with (
-                connected(self._chosen, stall=self._stall) as (_, headless),
+                watched(self._chosen, stall=self._stall, watches=True) as headless,
                 aclosing(headless.looks()) as looks,
             ):
                 async for look in looks:

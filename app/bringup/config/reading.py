@@ -122,6 +122,10 @@ def _among_themselves(config: Config) -> Iterable[Mistake]:
             yield Mistake(path, f"{name!r} is not a name for a target.", expected)
         if target.host is not None and target.hosts is not None:
             yield Mistake((*path, "hosts"), f"[targets.{name}] has both host and hosts.", "Expected one of them.")
+        ways = [key for key in ("docker", "kube", "slurm", "unit") if getattr(target, key) is not None]
+        if len(ways) > 1:
+            what = f"[targets.{name}] has both {ways[0]} and {ways[1]}."
+            yield Mistake((*path, ways[1]), what, "Expected one way to the server.")
     known = [*PHASES, "default"]
     for phase in config.thresholds.patience:
         if phase not in known:

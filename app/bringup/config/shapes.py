@@ -56,6 +56,14 @@ class Target(msgspec.Struct, frozen=True, rename="kebab", kw_only=True):
     """Run on this machine when a start of this target has ended, instead of the general one."""
     ranks: Ranks | None = None
     """How many ranks a whole start has."""
+    docker: Text | None = None
+    """The container in which the server runs."""
+    kube: Text | None = None
+    """The pod in which it runs, NAMESPACE/POD or NAMESPACE/POD/CONTAINER."""
+    slurm: Text | None = None
+    """The job of Slurm that it is."""
+    unit: Text | None = None
+    """The systemd unit that it is."""
 
 
 class PatienceShape(msgspec.Struct, frozen=True, rename="kebab", kw_only=True):
@@ -94,10 +102,10 @@ class HistoryShape(msgspec.Struct, frozen=True, rename="kebab", kw_only=True):
 class RecordingShape(msgspec.Struct, frozen=True, rename="kebab", kw_only=True):
     """[recording]: whether every start is recorded, and how much room recordings may take."""
 
-    always: Switch = False
+    always: Switch = True
     max_mib: Mebibytes = 64
     """Of one recording; it ends there."""
-    total_mib: Mebibytes = 1024
+    total_mib: Mebibytes = 500
     """Of all that were made by themselves; the oldest are removed."""
     folder: Annotated[str, Meta(min_length=1, description="a folder of this machine, in quotes")] | None = None
 

@@ -17,8 +17,10 @@ from typing import Literal
 from bringup.core.errors import ChannelRefused
 from bringup.core.events import LogMoved
 from bringup.hosts.base import FileLook, Host, OpenFile
+from bringup.hosts.hanging import Answer, Tell, answer, pass_by
 from bringup.hosts.position import FINGERPRINT
 from bringup.hosts.position import Position as Position
+from bringup.hosts.renamed import continues, find_renamed
 
 LOOKAHEAD = 16
 """Chunks asked for at once while far behind: over a slow link each look costs a round trip."""
@@ -66,7 +68,8 @@ class Follower:
     """Follows one log of a host from an offset, from its end ("tail"), or from where another follower stopped.
 
     A file that is not there is waited for. Chunks have at most `max_read` bytes, and the event loop has its turn after
-    each. `sleep` and `clock` are injected by tests.
+    each. `hangs` is told when the file does not answer (True) and when it does again (False): it is waited for, since
+    what reads from a network file system that hangs cannot be ended. `sleep` and `clock` are injected by tests.
     """
 
     def __init__(
@@ -76,6 +79,7 @@ class Follower:
         *,
         start: int | Literal["tail"] | Position = 0,
         max_read: int = MAX_READ,
+        hangs: Tell = pass_by,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -83,6 +87,7 @@ class Follower:
         self._path = path
         self._start = start
         self._max_read = max_read
+        self._hangs = hangs
         self._sleep = sleep
         self._clock = clock
         self._position = start if isinstance(start, Position) else Position()
@@ -95,6 +100,8 @@ class Follower:
         self._next: OpenFile | None = None
         """What the path names now, while the file that it named before may still be written to."""
         self._next_begun = False
+        self._is_old = False
+        """What is read was renamed while nobody looked; `_next` is what the path names."""
         self._pause = FIRST_PAUSE
         self._failures = 0
 
@@ -156,7 +163,7 @@ class Follower:
             return await self._enter()
         position = self._position
         size = min(max(self._size - position.offset, self._max_read), LOOKAHEAD * self._max_read)
-        look = await self._file.look(position.asked, size + len(position.before))
+        look = await self._answer(self._file.look(position.asked, size + len(position.before)))
         self._failures, self._size, self._written = 0, look.size, look.written
         if not position.continues_in(look):
             return self._anew(look)
@@ -164,20 +171,25 @@ class Follower:
         if data:
             more = position.offset + len(data) < look.size
             return _Step(0.0 if more else self._moving(), data=data, head=look.head)
-        if look.moved:
+        if look.moved or self._is_old:
             return await self._elsewhere(look)
         if self._gone:
             self._gone = False
             return _Step(moved="back")
         return _Step(self._resting())
 
+    async def _answer(self, asked: Awaitable[Answer]) -> Answer:
+        return await answer(asked, self._hangs)
+
     async def _enter(self) -> _Step:
         """Open what the path names, and find where to go on in it."""
-        self._file = await self._host.open(self._path)
+        self._file = await self._answer(self._host.open(self._path))
         first, waited = not self._entered, self._gone
         if first and not waited and not isinstance(self._start, Position):
             await self._begin(self._file, self._start)
-        look = await self._file.look(self._position.asked, max(1, len(self._position.before)))
+        look = await self._answer(self._file.look(self._position.asked, max(1, len(self._position.before))))
+        if not self._position.continues_in(look) and (old := await self._renamed()) is not None:
+            look = old
         self._size, self._entered, self._gone = look.size, True, False
         step = _Step() if self._position.continues_in(look) else self._anew(look)
         if waited:
@@ -185,6 +197,14 @@ class Follower:
         if first:
             self._backlog = look.size
         return step
+
+    async def _renamed(self) -> FileLook | None:
+        """Read what was read before to its end first, where it still is under another name."""
+        old = await self._answer(find_renamed(self._host, self._path, self._position))
+        if old is None:
+            return None
+        self._next, self._file, self._is_old = self._file, old, True
+        return await self._answer(old.look(self._position.asked, max(1, len(self._position.before))))
 
     async def _begin(self, file: OpenFile, start: int | Literal["tail"]) -> None:
         """Begin at an offset or at the end; at the start of a file that is shorter than the offset."""
@@ -200,27 +220,37 @@ class Follower:
 
         Until then the old one stays open: a server that still has it writes to it, whatever its name is now.
         """
-        if not look.exists:
+        if not look.exists and not self._is_old:
             await self._drop_next()
             return self._vanished()
         if self._next is None:
             try:
-                self._next = await self._host.open(self._path)
+                self._next = await self._answer(self._host.open(self._path))
             except ChannelRefused as refused:
                 if refused.reason == "missing":
                     return self._vanished()
                 raise
         if self._next_begun:
             return await self._move_on()
-        following = await self._next.look(0, 1)
+        following = await self._answer(self._next.look(0, 1))
         if following.moved:
             await self._drop_next()
         self._next_begun = bool(following.data) and not following.moved
+        if self._next_begun and self._next is not None and await self._answer(continues(self._next, self._position)):
+            return await self._swap()
         return _Step(0.0 if self._next_begun else self._resting())
+
+    async def _swap(self) -> _Step:
+        """Go on in a file that has the same bytes up to here: a copy, or the same one under a network file system."""
+        old, self._file = self._file, self._next
+        self._next, self._next_begun, self._is_old = None, False, False
+        if old is not None:
+            await old.close()
+        return _Step()
 
     async def _move_on(self) -> _Step:
         old, self._file = self._file, self._next
-        self._next, self._next_begun = None, False
+        self._next, self._next_begun, self._is_old = None, False, False
         if old is not None:
             await old.close()
         self._position, self._backlog = Position(), 0
@@ -264,7 +294,7 @@ class Follower:
     async def _drop_next(self) -> None:
         if self._next is not None:
             await self._next.close()
-        self._next, self._next_begun = None, False
+        self._next, self._next_begun, self._is_old = None, False, False
 
     async def _close(self) -> None:
         await self._drop_next()

@@ -53,6 +53,11 @@ class PrefixedHost:
         """What is watched, and on which host."""
         return f"{self.way.words} on {self._inner.name}"
 
+    @property
+    def log_name(self) -> str:
+        """The log command as an operator reads it."""
+        return " ".join(self.way.log_since("", 0).split())
+
     async def run(self, script: str, *, stdin: bytes = b"", timeout: float = 10.0, limit: int = 1 << 20) -> Completed:
         """Run a POSIX sh script there; raises ChannelRefused where the runtime does not let us in."""
         if not self.way.run:

@@ -32,7 +32,8 @@ async def read_job(host: Host, number: str) -> Job:
     """Ask Slurm on a host about a job; raises Unreachable in its own words, or because it has no nodes (yet)."""
     done = await host.run(f"scontrol -o show job {shlex.quote(number)}", timeout=30.0)
     text = done.stdout.decode("utf-8", "replace")
-    told = {name: value for name, value in reversed(_FIELD.findall(text.splitlines()[0] if text.strip() else ""))}
+    # The first of each name: what a user wrote (a comment, a command) comes later in the line.
+    told = dict(reversed(_FIELD.findall(text.splitlines()[0] if text.strip() else "")))
     state = clean_text(told.get("JobState", ""))
     if done.status or not state:
         said = clean_text((done.stderr or done.stdout).decode("utf-8", "replace")).strip()[:300]

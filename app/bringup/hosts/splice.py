@@ -16,11 +16,12 @@ REMEMBERED = 20_000
 OVERLAP = 2
 """Whole seconds before the newest line from which the log is asked for again: two streams are merged in it."""
 LONGEST_STAMP = 40
+_COMPLAINT = 4096
 _STAMP = re.compile(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)? ?")
 
 
 class Splice:
-    """Takes the bytes of the command, each time it runs; returns what is new, the runtime's stamps of RFC 3339 taken off.
+    """Takes the bytes of the command, each time it runs; returns what is new, without the runtime's own stamps.
 
     `keep_stamps` leaves them where they stand: journalctl's are followed by the unit, which the wrappers know.
     """
@@ -37,10 +38,15 @@ class Splice:
         """Bytes of the line in `_rest` that were handed out before its end came."""
         self._cut = b""
         """What was handed out of a line that broke off with the last run."""
+        self._resumed = -1
+        """Newest stamp of the last run: what is not newer may be known."""
+        self._stamped = False
+        self.complaint = b""
+        """What the command printed before any line with a stamp, bounded: its own words, not the server's."""
 
     @property
     def since(self) -> tuple[str, int]:
-        """From when the log must be asked for to go on: as RFC 3339 and in epoch seconds; ("", 0) from its beginning."""
+        """From when the log must be asked for to go on, as RFC 3339 and in epoch seconds; ("", 0): its beginning."""
         if self._newest < 0:
             return "", 0
         seconds = max(0, self._newest // 1_000_000_000 - OVERLAP)
@@ -53,7 +59,9 @@ class Splice:
 
     def begin(self) -> None:
         """The command is run anew: what follows may begin with lines that are known."""
-        self._cut, self._rest, self._told = self._rest[: self._told], b"", 0
+        self._cut = self._rest[: self._told] or self._cut
+        self._resumed = max(self._newest, self._read(self._cut)[0] if self._cut else -1)
+        self._rest, self._told, self._stamped, self.complaint = b"", 0, False, b""
         start = self.since[1] * 1_000_000_000
         self._doubles = Counter(line for at, line in self._known if at >= start)
 
@@ -69,14 +77,20 @@ class Splice:
         return b"".join(out)
 
     def _whole(self, line: bytes) -> bytes:
+        if not self._stamped and _STAMP.match(line) is None:
+            self.complaint = (self.complaint + line)[-_COMPLAINT:]
+            return b""
+        self._stamped = True
         at, body = self._read(line)
         key = blake2b(line, digest_size=12).digest()
         if self._told:
             # Its beginning was handed out already, so it is new.
             self._remember(at, key)
             return line[self._told :]
-        if at <= self._floor or self._doubles[key] > 0:
+        if self._doubles[key] > 0:
             self._doubles[key] -= 1
+            return b""
+        if at <= self._floor:
             return b""
         self._remember(at, key)
         if self._cut and line.startswith(self._cut):
@@ -85,11 +99,15 @@ class Splice:
         return line if self._keep else body
 
     def _part(self) -> bytes:
-        """The open line, where nothing that was seen before can come any more."""
-        if self._cut or self._doubles.total() > 0 or len(self._rest) <= max(self._told, LONGEST_STAMP):
+        """The open line, where it can be none that is known."""
+        if len(self._rest) <= max(self._told, LONGEST_STAMP) or _STAMP.match(self._rest) is None:
             return b""
-        first = 0 if self._keep or self._told else len(self._rest) - len(self._read(self._rest)[1])
+        at, body = self._read(self._rest)
+        if at <= self._resumed and not self._told:
+            return b""
+        first = 0 if self._keep or self._told else len(self._rest) - len(body)
         part, self._told = self._rest[max(first, self._told) :], len(self._rest)
+        self._stamped = True
         return part
 
     def _read(self, line: bytes) -> tuple[int, bytes]:

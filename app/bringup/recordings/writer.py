@@ -90,11 +90,10 @@ def _create(path: Path) -> int:
     try:
         make_private(path.parent)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o600)
-    except FileExistsError as error:
-        raise BringupError(
-            f"{path} is there already.", "Give another name: a recording is never written over."
-        ) from error
     except OSError as error:
+        if path.exists():
+            what = f"{path} is there already."
+            raise BringupError(what, "Give another name: a recording is never written over.") from error
         raise BringupError(f"{path} cannot be made: {error.strerror}.", "Make room, or give another folder.") from error
     hold(descriptor)
     return descriptor

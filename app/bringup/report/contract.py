@@ -52,7 +52,7 @@ class PhaseSpan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ended: bool
 
 
-class Cause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Cause(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The line that everything else follows from, and what to do."""
 
     kind: str
@@ -61,6 +61,8 @@ class Cause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rank: int | None
     secondary: bool
     advice: str
+    node: str | None = None
+    """The host that it is of, where a start has several; left out where it has one."""
 
 
 class Warning(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -174,7 +176,7 @@ def _cause(verdict: Verdict) -> Cause | None:
     if cause is None:
         return None
     line, advice = _text(cause.line), harmless(cause.advice)
-    return Cause(cause.kind, line, cause.line_number, cause.rank, cause.secondary, advice)
+    return Cause(cause.kind, line, cause.line_number, cause.rank, cause.secondary, advice, _text(cause.node))
 
 
 def _text(text: str | None) -> str | None:

@@ -140,9 +140,12 @@ def _ranks(account: Account) -> Iterator[str]:
 
 def _memory(account: Account) -> Iterator[str]:
     gpus = [gpu for gpu in account.state.gpu.gpus if gpu.used is not None]
+    why = dict(account.state.closed).get("gpus", "")
+    if gpus or why:
+        yield "### GPU memory"
     if not gpus:
+        yield from [plain(why)] if why else ()
         return
-    yield "### GPU memory"
     rows = []
     for gpu in gpus:
         used = [mib for point in account.points for index, mib in point.gpus if index == gpu.index]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -16,6 +16,7 @@ from bringup.report.explanation import Explanation, Reading
 from bringup.report.failure import cause_rows, earlier_rows
 from bringup.report.harmless import harmless
 from bringup.report.page import GUTTER, Row, flow, headline, labelled, section, sentence, shorten, size, warning_rows
+from bringup.report.signs import SIGNS
 from bringup.report.timeline import timeline
 
 _MOST_SERVERS = 4
@@ -23,23 +24,42 @@ _LITTLE_MIB = 64
 """Memory in use that the driver alone takes."""
 
 
-def status_page(verdict: Verdict, state: State, name: str, width: int) -> RenderableType:
-    """Return the page about the host `name` for a terminal or a pipe of `width` columns."""
+Node = tuple[str, State, Verdict]
+"""One of several hosts: its name, its state, and the verdict about it alone."""
+
+
+def status_page(verdict: Verdict, state: State, name: str, width: int, nodes: Sequence[Node] = ()) -> RenderableType:
+    """Return the page about the host `name` for a terminal or a pipe of `width` columns.
+
+    `nodes` are the hosts of one start that has several; `state` is then of the one that decides.
+    """
     room = width - GUTTER
     seen = _as_explained(verdict, state)
     sections: list[list[Row]] = [
         [(headline(verdict), sentence(verdict, room))],
-        [*labelled("host", _host(verdict, state, name, room)), *labelled("log", _log(verdict, state, room))],
+        [*_places(verdict, state, name, room)] if not nodes else [*_nodes(nodes, room)],
         [*cause_rows(seen, room)],
         [*labelled("phases", timeline(seen, room))],
         [*labelled("ranks", crew(verdict, state.attempt))],
-        [*labelled("GPUs", [*_gpus(state, room)])],
+        [*labelled("GPUs", [*_gpus(state, room)])] if not nodes else [],
         [*warning_rows(verdict)],
         [*labelled("evidence", [Text(harmless(line), "dim") for line in _evidence(verdict)])],
         [*earlier_rows(state)],
     ]
     shown = [section(rows) for rows in sections if rows]
     return Group(*[part for shown_section in shown for part in (shown_section, Text())][:-1])
+
+
+def _places(verdict: Verdict, state: State, name: str, room: int) -> Iterator[Row]:
+    yield from labelled("host", _host(verdict, state, name, room))
+    yield from labelled("log", _log(verdict, state, room))
+
+
+def _nodes(nodes: Sequence[Node], room: int) -> Iterator[Row]:
+    """Each node with its own state, where its log is, and what its GPUs hold."""
+    for name, state, verdict in nodes:
+        rows = [Text(f"{SIGNS[verdict.state][0]} {verdict.state}"), *_host(verdict, state, name, room)]
+        yield from labelled("node", [*rows, *_log(verdict, state, room), *_gpus(state, room)])
 
 
 def _as_explained(verdict: Verdict, state: State) -> Explanation:

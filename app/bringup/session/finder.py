@@ -8,7 +8,8 @@ from dataclasses import replace
 from bringup.core.errors import ChannelRefused
 from bringup.core.events import LogTarget, Searching, Server, ServerFound
 from bringup.hosts.base import Host
-from bringup.hosts.discover import discover, log_target_for
+from bringup.hosts.discover import Discovery, discover, log_target_for
+from bringup.hosts.prefixed import PrefixedHost
 from bringup.session.choice import choose, identity
 from bringup.session.search import Search
 from bringup.session.server_watch import Channels, ServerWatch
@@ -69,14 +70,7 @@ class Finder:
 
     async def _round(self, host: Host, group: asyncio.TaskGroup) -> None:
         await self._find_log(host)
-        found = await discover(
-            host,
-            self._channels.knowledge.engines,
-            pid=self._target.pid,
-            port=self._target.port,
-            log=self._log[0].path if self._log else self._target.log,
-            within=self._target.within,
-        )
+        found = await self._discover(host)
         now = self._channels.clock.now()
         chosen = choose(found.servers, self._channels.picture.state.server, self._picked)
         if chosen is None:
@@ -92,12 +86,29 @@ class Finder:
         if wanted != self._watched:
             self._stop_watch()
             self._watched = wanted
-            targets = chosen.logs if self._target.log is None else self._log
+            targets = self._log if self._log or self._target.log is not None else chosen.logs
             watch = ServerWatch(host, chosen, targets, self._channels, self.look)
             self._watch = group.create_task(watch.run(), name="server")
 
+    async def _discover(self, host: Host) -> Discovery:
+        pid = self._target.pid
+        if pid is None and isinstance(host, PrefixedHost):
+            pid = await host.main_pid()
+            if pid == 0:
+                return Discovery((), f"{host.name} has no process now.")
+        return await discover(
+            host,
+            self._channels.knowledge.engines,
+            pid=pid,
+            port=self._target.port,
+            log=self._log[0].path if self._log else self._target.log,
+            within=self._target.within,
+        )
+
     async def _find_log(self, host: Host) -> None:
         """Find the log that the operator named; it may not be there yet, or not be readable yet."""
+        if self._target.log is None and isinstance(host, PrefixedHost) and host.way.log:
+            self._log = (LogTarget(host.log_name, "stream", f"The log of {host.name}."),)
         if self._target.log is None or self._log:
             return
         try:

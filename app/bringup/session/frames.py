@@ -1,6 +1,6 @@
 """A recording played once from end to end: what was known at every moment, so that going anywhere takes no time.
 
-States share all that did not change between them, so one for every moment costs little more than the samples themselves.
+States share all that did not change between them: one for every moment costs little more than the samples do.
 """
 
 from __future__ import annotations

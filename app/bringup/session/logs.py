@@ -7,20 +7,26 @@ from collections.abc import Sequence
 from contextlib import aclosing
 
 from bringup.core.errors import ChannelRefused
-from bringup.core.events import ChannelClosed, ChannelOpened, LogMoved, LogOpened, LogTarget, LogWritten
+from bringup.core.events import LogMoved, LogOpened, LogTarget, LogWritten
 from bringup.core.redact import mask, mask_lines
 from bringup.hosts.base import Host
+from bringup.hosts.command_log import CommandLog
 from bringup.hosts.follow import Chunk, Follower
+from bringup.hosts.prefixed import PrefixedHost
+from bringup.hosts.renamed import continues
+from bringup.hosts.splice import Splice
 from bringup.recordings.encoder import LogPiece, LogTurn
 from bringup.session.clock import HostClock
 from bringup.session.knowledge import Knowledge
+from bringup.session.log_channel import LogChannel
+from bringup.session.marks import hole_of, mark_of
 from bringup.session.picture import Picture
 from bringup.session.reading import LogReader
 
 AGAIN = 5.0
 """Seconds before a log that was refused is tried again: somebody may be giving us the right to read it."""
-READABLE = ("file", "deleted")
-"""Kinds of targets that a path leads to; the others are told, not followed."""
+READABLE = ("file", "deleted", "stream")
+"""Kinds of targets that a path or a runtime's own command leads to; the others are told, not followed."""
 
 
 class Logs:
@@ -30,9 +36,10 @@ class Logs:
         self._picture = picture
         self._knowledge = knowledge
         self._clock = clock
+        self._channel = LogChannel(picture, clock)
         self._readers: dict[str, LogReader] = {}
         self._newest: LogReader | None = None
-        self._open: dict[str, Follower | None] = {}
+        self._open: dict[str, Follower | CommandLog | None] = {}
         """By path, what follows it now; None before it does."""
 
     @property
@@ -47,6 +54,7 @@ class Logs:
     async def follow(self, host: Host, targets: Sequence[LogTarget]) -> None:
         """Follow all targets until cancelled; raises ConnectionLost."""
         self._open = {target.path: None for target in targets if target.kind in READABLE}
+        self._channel.follow(self._open)
         async with asyncio.TaskGroup() as group:
             for target in targets:
                 if target.kind in READABLE:
@@ -55,22 +63,57 @@ class Logs:
                     self._picture.apply([self._opened(target, 0)])
 
     async def _follow(self, host: Host, target: LogTarget) -> None:
-        reader = self._readers.get(target.path)
-        if reader is None:
-            reader = LogReader(self._knowledge, self._picture.state.utc_offset)
-            self._readers[target.path] = reader
+        reader = await self._reader_for(host, target)
         self._picture.apply([self._opened(target, 0)])
         while True:
             try:
-                await self._read(host, target.path, reader)
+                if isinstance(host, PrefixedHost) and target.kind == "stream":
+                    await self._read_command(host, target.path, reader)
+                else:
+                    await self._read(host, target.path, reader)
             except ChannelRefused as refused:
                 self._open.pop(target.path, None)
-                self._picture.apply([ChannelClosed(at=self._clock.now(), channel="log", why=str(refused))])
+                self._channel.close(target.path, str(refused))
             await asyncio.sleep(AGAIN)
+
+    async def _reader_for(self, host: Host, target: LogTarget) -> LogReader:
+        """Return what has read this log so far, under whatever name: a deleted log is read on through a descriptor."""
+        reader = self._readers.get(target.path)
+        if reader is not None:
+            return reader
+        left = {path: known for path, known in self._readers.items() if path not in self._open and known.position}
+        if left and target.kind != "stream":
+            reader = await self._same_bytes(host, target.path, left)
+        if reader is None:
+            reader = LogReader(self._knowledge, self._picture.state.utc_offset)
+        self._readers[target.path] = reader
+        return reader
+
+    async def _same_bytes(self, host: Host, path: str, left: dict[str, LogReader]) -> LogReader | None:
+        """Take over a reader of another path whose bytes the file at this one has."""
+        try:
+            file = await host.open(path)
+            try:
+                for old, reader in left.items():
+                    position = reader.position
+                    if position is not None and position.before and await continues(file, position):
+                        return self._readers.pop(old)
+            finally:
+                await file.close()
+        except ChannelRefused:
+            # What is wrong with it is said when it is followed.
+            return None
+        return None
 
     async def _read(self, host: Host, path: str, reader: LogReader) -> None:
         """Read on from where the reader is, until the file is refused."""
-        follower = Follower(host, path, start=reader.position or 0, clock=self._clock.now)
+        follower = Follower(
+            host,
+            path,
+            start=reader.position or 0,
+            hangs=lambda hangs: self._tell_hanging(path, hangs=hangs),
+            clock=self._clock.now,
+        )
         self._open[path] = follower
         async with aclosing(follower.items()) as items:
             async for item in items:
@@ -78,28 +121,52 @@ class Logs:
                 self._take(path, reader, item)
                 reader.position = follower.position
 
+    async def _read_command(self, host: PrefixedHost, path: str, reader: LogReader) -> None:
+        """Read on from where the reader is, until the command fails."""
+        reader.splice = reader.splice or Splice(keep_stamps=host.way.kind == "unit")
+        command = CommandLog(host, reader.splice, clock=self._clock.now)
+        self._open[path] = command
+        async with aclosing(command.items()) as chunks:
+            async for chunk in chunks:
+                self._tell(path, chunk)
+                self._take(path, reader, chunk)
+
     def _tell(self, path: str, item: Chunk | LogMoved) -> None:
         """Say whether there is a log now."""
-        at = self._clock.now()
         if isinstance(item, LogMoved) and item.how == "gone":
-            why = f"{path} does not exist now; it is waited for."
-            self._picture.apply([ChannelClosed(at=at, channel="log", why=why)])
+            self._channel.close(path, f"{path} does not exist now; it is waited for.")
         else:
-            self._picture.apply([ChannelOpened(at=at, channel="log")])
+            self._channel.open(path)
+
+    def _tell_hanging(self, path: str, *, hangs: bool) -> None:
+        """Say that reading a log hangs, and that it goes on."""
+        if hangs:
+            why = f"{path} does not answer: its file system (a network one?) hangs. It is waited for."
+            self._channel.close(path, why)
+        else:
+            self._channel.open(path)
 
     def _take(self, path: str, reader: LogReader, item: Chunk | LogMoved) -> None:
         self._newest = reader
         if isinstance(item, Chunk):
             self._picture.tap(LogPiece(path, item.data, item.at))
-            self._picture.apply([*reader.decoder.feed(item.data, item.at), *reader.decoder.peek(item.at)])
-            self._picture.add_lines(mask_lines(reader.folder.feed(item.data)))
+            self._picture.apply(reader.feed(item.data, item.at))
+            self._show(path, reader, reader.text_of(item.data))
             if item.written is not None:
                 self._picture.apply([LogWritten(at=min(item.written, self._clock.now()))])
             self._picture.touch()
         else:
             self._picture.tap(LogTurn(path, item))
             self._picture.apply([*reader.decoder.close(self._clock.now()), item])
-            self._picture.add_lines(mask_lines(reader.folder.close()))
+            mark = mark_of(path, item, self._picture.state.utc_offset)
+            self._picture.add_lines([*mask_lines(reader.folder.close()), mark])
+
+    def _show(self, path: str, reader: LogReader, text: bytes) -> None:
+        """Add lines to the screen, and a mark where a hole came before them."""
+        if text and reader.hole:
+            self._picture.add_lines([hole_of(path, reader.hole, self._clock.now(), self._picture.state.utc_offset)])
+            reader.hole = 0
+        self._picture.add_lines(mask_lines(reader.folder.feed(text)))
 
     def _opened(self, target: LogTarget, size: int) -> LogOpened:
         return LogOpened(at=self._clock.now(), path=target.path, kind=target.kind, size=size, note=target.note)

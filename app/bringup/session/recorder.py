@@ -178,9 +178,10 @@ class Recorder:
 
     def _notice(self, server: tuple[int, int]) -> None:
         """Another server is another start."""
-        if self._server is not None and server != self._server:
+        if server != self._server:
             self._own_done = False
-            if self._own is not None:
+            self._told.clear()
+            if self._own is not None and self._server is not None:
                 self._own.outlived = True
         self._server = server
 

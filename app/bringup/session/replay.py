@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from bringup.core.errors import BringupError
@@ -12,10 +12,12 @@ from bringup.core.events import Server
 from bringup.core.policy import Policy
 from bringup.core.state import State
 from bringup.core.verdict import Verdict
-from bringup.session.console import Findings, StopPlan
+from bringup.session.console import Findings, Orphan, StopPlan, Unfinished
 from bringup.session.frames import Frames, Mark
 
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0)
+_FRAMES = 1 << 32
+"""More than a recording has."""
 _PLAIN = "This is a recording: nothing can be done to what was recorded."
 _REST = 0.02
 """Seconds that the search for marks gives way to the screen, after as many of work."""
@@ -143,7 +145,7 @@ class Replay:
     @property
     def rev(self) -> int:
         """Grows with every change of state or log, and with every move."""
-        return self._revision + self.frames.number(self.position)
+        return self._revision * _FRAMES + self.frames.number(self.position)
 
     @property
     def state(self) -> State:
@@ -181,11 +183,31 @@ class Replay:
         """Refuse."""
         _refuse()
 
-    async def stop(self, plan: StopPlan, signal: str = "TERM") -> None:
+    async def stop(self, plan: StopPlan, signal: str = "") -> None:
         """Refuse."""
         _refuse()
 
-    async def restart(self, plan: StopPlan) -> None:
+    async def restart(self, plan: StopPlan, argv: Sequence[str] | None = None) -> None:
+        """Refuse."""
+        _refuse()
+
+    async def orphans(self) -> tuple[Orphan, ...]:
+        """Return none: nobody looked."""
+        return ()
+
+    async def clear(self, chosen: Sequence[Orphan]) -> None:
+        """Refuse."""
+        _refuse()
+
+    async def unfinished(self) -> Unfinished | None:
+        """Return nothing: it is over."""
+        return None
+
+    async def resume(self, left: Unfinished, plan: StopPlan | None = None, argv: Sequence[str] | None = None) -> None:
+        """Refuse."""
+        _refuse()
+
+    async def discard(self, left: Unfinished) -> None:
         """Refuse."""
         _refuse()
 

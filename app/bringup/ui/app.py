@@ -24,7 +24,7 @@ from bringup.ui.css import css
 from bringup.ui.driving import Driver as TerminalDriver
 from bringup.ui.driving import given_back
 from bringup.ui.hearing import Hearing
-from bringup.ui.keys import LEAVING, bindings, shown
+from bringup.ui.keys import LEAVING, Key, bindings, shown
 from bringup.ui.screens.opening import OpeningScreen
 from bringup.ui.sizes import SMALLEST
 from bringup.ui.theme import THEMES, stand_ins
@@ -203,6 +203,17 @@ class BringupApp(App[None]):
         untouched = console is not None and console.state.server is not None and action is None
         self.exit(message="The server was not touched." if untouched else None)
 
+    def action_record(self) -> None:
+        """Begin to record what is seen, or end it."""
+        if (console := self._console) is not None:
+            self.run_worker(self._record(console), name="record", group="record", exclusive=True)
+
+    async def _record(self, console: Console) -> None:
+        try:
+            self.notify(clean_text(await console.record()), title="recording", markup=False, timeout=10)
+        except BringupError as error:
+            self.notify(clean_text(str(error)), severity="error", markup=False, timeout=10)
+
     async def action_quit(self) -> None:
         """Leave as `q` does: Textual binds its own key to this."""
         self.action_leave()
@@ -246,10 +257,14 @@ class BringupApp(App[None]):
         for number in _SIGNALS:
             loop.add_signal_handler(number, partial(self.exit, return_code=128 + number))
 
+    def keys_shown(self, *, read_only: bool) -> tuple[Key, ...]:
+        """Return the keys that can be used here."""
+        return shown(read_only=read_only)
+
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Offer the same actions as the keys, and the themes."""
         console = self.watch_screen.console
-        for key in shown(read_only=console is not None and console.read_only):
+        for key in self.keys_shown(read_only=console is not None and console.read_only):
             if key.palette:
                 target = self if key.scope == "app" else self.watch_screen
                 run = partial(self.run_action, key.action, target)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from textual.screen import Screen
 
 from bringup.ui.division import Division, Needs, divide
@@ -15,7 +17,7 @@ from bringup.ui.paint.opening import OPENING_ROWS, paint_opening, paint_title
 from bringup.ui.paint.phases import paint_phases
 from bringup.ui.paint.phases import wanted_height as phases_height
 from bringup.ui.paint.ranks import RanksLook, paint_ranks
-from bringup.ui.paint.row import plain
+from bringup.ui.paint.row import Row, plain
 from bringup.ui.paint.verdict import paint_verdict
 from bringup.ui.paint.verdict import wanted_height as verdict_height
 from bringup.ui.picture import Picture
@@ -36,6 +38,9 @@ class Board:
         self._title = title
         self.panel = "log"
         self.log_alone = False
+        self.reserved = 0
+        """Rows that something else takes above the footer."""
+        self.footer: Callable[[Picture | None, int, str], Row] = paint_footer
         self.filtered: int | None = None
         """Rank that the log is filtered to."""
         self.filter_name = ""
@@ -46,6 +51,7 @@ class Board:
     def paint(self, picture: Picture) -> None:
         """Draw the picture."""
         width, height = self._screen.size
+        height -= self.reserved
         division = self._divide(picture, width, height)
         old = picture.is_old
         self._painted("identity").show([paint_identity(picture, width)])
@@ -61,7 +67,7 @@ class Board:
             row = paint_held if picture.verdict.state == "waiting" else None
             rows = paint_gpus(picture, division.gpu_width or width, division.gpus, focused=focused == "gpus", row=row)
             self._painted("gpus").show(rows, faded=old)
-        self._painted("footer").show([paint_footer(picture, width, focused)])
+        self._painted("footer").show([self.footer(picture, width, focused)])
         self.paint_log(picture)
 
     def paint_log(self, picture: Picture | None) -> None:
@@ -96,7 +102,7 @@ class Board:
         self._apply(Division(0, OPENING_ROWS, 0, 0, 0))
         self._painted("identity").show([paint_title(self._title, width)])
         self._painted("verdict").show(paint_opening(text, hint, width, OPENING_ROWS, failed=failed))
-        self._painted("footer").show([paint_footer(None, width, self.panel)])
+        self._painted("footer").show([self.footer(None, width, self.panel)])
         self.paint_log(None)
 
     def _paint_ranks(self, picture: Picture, width: int, division: Division) -> None:

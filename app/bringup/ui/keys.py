@@ -7,7 +7,7 @@ from typing import Literal
 
 from textual.binding import Binding
 
-Scope = Literal["app", "watch", "log", "ranks"]
+Scope = Literal["app", "watch", "log", "ranks", "replay"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,9 @@ class Key:
 
 LEAVING = ("q", "ctrl+q", "ctrl+c", "ctrl+z")
 """Keys that are heard before anything else can be done."""
-GROUPS = ("Program", "Panels", "Log", "Server")
+GROUPS = ("Program", "Panels", "Log", "Server", "Replay")
+NOT_IN_REPLAY = ("retry", "record", "left", "right", "page-down", "top", "servers", "diagnose")
+"""There is nothing there to ask, or the key moves the recording."""
 
 KEYS: tuple[Key, ...] = (
     Key("quit", "q,ctrl+q,ctrl+c", "q", "leave", "quit",
@@ -45,6 +47,8 @@ KEYS: tuple[Key, ...] = (
         "Find an action or a theme by its name.", "Program", "app", palette=False),
     Key("suspend", "ctrl+z", "ctrl+z", "suspend_process", "suspend",
         "Go to the background; fg comes back.", "Program", "app", palette=False),
+    Key("record", "ctrl+r", "ctrl+r", "record", "record",
+        "Record what is seen, from the beginning of this start, and end it again; says where.", "Program", "app"),
     Key("retry", "r", "r", "retry", "connect again",
         "Try again, when there was no way to connect.", "Program", palette=False),
     Key("verdict", "1", "1", "panel('verdict')", "verdict", "Go to the verdict.", "Panels"),
@@ -99,6 +103,23 @@ KEYS: tuple[Key, ...] = (
         footer=7, destructive=True),
     Key("kill", "K", "K", "kill", "stop",
         "Stop the server by its launcher's own command or a signal; asks first.", "Server", footer=6, destructive=True),
+    Key("play", "space", "space", "replay_toggle", "play, pause",
+        "In a replay: stop, go on, and at the end begin anew.", "Replay", "replay", 1),
+    Key("mark", "m", "m", "replay_step(1)", "next change",
+        "In a replay: go to the next change of the verdict or the phase.", "Replay", "replay", 2),
+    Key("mark-back", "M", "M", "replay_step(-1)", "change before",
+        "In a replay: go to the change before.", "Replay", "replay", 3),
+    Key("back-10", "left", "←", "replay_seek(-10)", "10 s back",
+        "In a replay: 10 seconds back.", "Replay", "replay", 4),
+    Key("on-10", "right", "→", "replay_seek(10)", "10 s on", "In a replay: 10 seconds on.", "Replay", "replay", 5),
+    Key("back-60", "left_square_bracket,shift+left", "[", "replay_seek(-60)", "a minute back",
+        "In a replay: a minute back.", "Replay", "replay", 8),
+    Key("on-60", "right_square_bracket,shift+right", "]", "replay_seek(60)", "a minute on",
+        "In a replay: a minute on.", "Replay", "replay", 9),
+    Key("faster", "plus", "+", "replay_speed(1)", "faster", "In a replay: play faster.", "Replay", "replay", 6),
+    Key("slower", "minus", "-", "replay_speed(-1)", "slower", "In a replay: play slower.", "Replay", "replay", 7),
+    Key("begin", "home", "home", "replay_edge(0)", "begin", "In a replay: go to its begin.", "Replay", "replay", 10),
+    Key("finish", "end", "end", "replay_edge(1)", "end", "In a replay: go to its end.", "Replay", "replay", 11),
 )  # fmt: skip
 """All keys, in the order of the help."""
 
@@ -106,12 +127,14 @@ KEYS: tuple[Key, ...] = (
 def bindings(scope: Scope) -> list[Binding]:
     """Return the bindings of an application, screen or widget."""
     return [
-        Binding(key.keys, key.action, key.does, show=False, tooltip=key.tooltip, id=key.id)
+        Binding(key.keys, key.action, key.does, show=False, tooltip=key.tooltip, id=key.id, priority=scope == "replay")
         for key in KEYS
         if key.scope == scope
     ]
 
 
-def shown(*, read_only: bool) -> tuple[Key, ...]:
-    """Return the keys that an operator may see."""
-    return tuple(key for key in KEYS if not (read_only and key.destructive))
+def shown(*, read_only: bool, replay: bool = False) -> tuple[Key, ...]:
+    """Return the keys that an operator may see, of a live session or of a recording."""
+    if replay:
+        return tuple(key for key in KEYS if not key.destructive and key.id not in NOT_IN_REPLAY)
+    return tuple(key for key in KEYS if not (read_only and key.destructive) and key.scope != "replay")

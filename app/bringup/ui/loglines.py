@@ -62,6 +62,10 @@ class LogLines:
         """Some lines may be hidden."""
         return self._filter is not None
 
+    def clear(self) -> None:
+        """Forget all lines; what is shown of the next ones stays as it is."""
+        self._lines, self._kept, self._base, self._inside = [], [], 0, False
+
     def extend(self, lines: list[bytes]) -> int:
         """Add lines; return by how many positions everything moved up because old lines were dropped."""
         first = self._base + len(self._lines)

@@ -127,6 +127,11 @@ class LogView:
         self._pane.wrapped = not self._pane.wrapped
         self._pane.forget_strips()
 
+    def rewind(self) -> None:
+        """Begin anew with the lines, but not with the search and the filter."""
+        self._board.matches = 0
+        self._pane.rewind()
+
     def clear(self) -> None:
         """Forget all lines: another server is watched."""
         self._all_ranks()

@@ -34,7 +34,9 @@ class Reporting:
         if picture is None or self._writing:
             return
         self._writing = True
-        self._screen.run_worker(self._make(picture, self._series.points, lines), name="report", group="report")
+        # In a replay that was moved back, what comes later is not said yet.
+        points = tuple(point for point in self._series.points if point.at <= picture.now)
+        self._screen.run_worker(self._make(picture, points, lines), name="report", group="report")
 
     async def _make(self, picture: Picture, points: tuple[Point, ...], lines: list[bytes]) -> None:
         try:

@@ -68,7 +68,7 @@ for fd in 1 2; do
 done
 
 [ -n "$folder" ] || exit 0
-if cat "$proc/environ" >"$folder/environ" && cat "$proc/cmdline" >"$folder/argv" && cp "$folder/argv" "$folder/was" && echo "$mask" >"$folder/umask" &&
+if cat "$proc/environ" >"$folder/environ" && cat "$proc/cmdline" >"$folder/argv" && cat "$folder/argv" >"$folder/was" && echo "$mask" >"$folder/umask" &&
     echo "$nice" >"$folder/nice" && echo "$cpus" >"$folder/cpus" && cat "$proc/limits" >"$folder/limits" &&
     cat "$proc/cgroup" >"$folder/cgroup" && cat "$proc/oom_score_adj" >"$folder/oom" &&
     echo "$out_how" >"$folder/out-how" && echo "$err_how" >"$folder/err-how" &&

@@ -17,6 +17,8 @@ from bringup.hosts.shipped import read_script, with_arguments
 LIMIT = 4 << 20
 """Bytes of a process list: some 80 000 processes."""
 TIMEOUT = 20.0
+TITLE_LIMIT = 4096
+"""Bytes of a command line that describe.sh tells."""
 Signal = Literal["OWN", "TERM", "INT", "KILL"]
 """How a server is stopped: by its launcher's own command, or by a signal to the launcher."""
 Fate = Literal["sent", "gone", "reused", "denied"]
@@ -89,7 +91,7 @@ def parse_descriptions(data: bytes) -> list[Process]:
                 pid=known.pid,
                 ppid=known.ppid,
                 start=known.start,
-                title=mask(clean(title[2:]).strip()) or f"[{comm}]",
+                title=_title(title[2:]) or f"[{comm}]",
                 comm=comm,
                 pgid=known.pgid,
                 sid=known.sid,
@@ -98,6 +100,16 @@ def parse_descriptions(data: bytes) -> list[Process]:
             )
         )
     return found
+
+
+def title_of(argv: Sequence[str]) -> str:
+    """Return the title that a process with this command line has in a description."""
+    line = " ".join(argv).replace("\n", " ")
+    return _title(line.encode("utf-8", "surrogateescape")[:TITLE_LIMIT])
+
+
+def _title(line: bytes) -> str:
+    return mask(clean(line).strip())
 
 
 def _row(found: re.Match[bytes]) -> Row:

@@ -25,7 +25,7 @@ async def find_again(host: Host, server: Server, before: Collection[Identity]) -
     rows = await processes.list_processes(host)
     parent = server.launcher.parent
     fresh = [row for row in rows.values() if not row.ended and (row.pid, row.start) not in before]
-    title = " ".join(server.argv).strip()
+    title = processes.title_of(server.argv)
     for process in await processes.describe(host, fresh):
         if process.title == title and (parent is None or _below(rows, process.pid, parent)):
             return process, True

@@ -100,10 +100,9 @@ class _Stop:
         if signal == "OWN":
             await OwnStop(self._host, self._plan.server, self._pace.drain, self._say, self._left).run(self._rest)
             await self._drain(None, signal)
-        elif signal != "KILL" and launcher is not None:
-            # Where the launcher has ended meanwhile, nobody ends the rest but we.
-            if await self._ask(launcher, signal):
-                await self._drain(launcher, signal)
+        # Where the launcher has ended meanwhile, nobody ends the rest but we.
+        elif signal != "KILL" and launcher is not None and await self._ask(launcher, signal):
+            await self._drain(launcher, signal)
         await self._enter("killing")
         await self._kill()
         left = await self._left()

@@ -29,10 +29,12 @@ def surroundings(process: Candidate, place: Place, family: Family, within: int |
 
 async def ask_launchers(host: Host, kinds: Kinds, founds: Sequence[Found]) -> dict[int, Launcher]:
     """Return the launchers by the server's PID, after asking each kind's own tool on the host once."""
-    return {
-        found.around.pid: describe(kinds, found, await _answer(host, found) if found.question else {})
-        for found in founds
-    }
+    launchers = {}
+    for found in founds:
+        launcher = describe(kinds, found, await _answer(host, found) if found.question else {})
+        if launcher is not None:
+            launchers[found.around.pid] = launcher
+    return launchers
 
 
 async def _answer(host: Host, found: Found) -> Mapping[str, str]:

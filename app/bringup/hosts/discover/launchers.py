@@ -44,6 +44,7 @@ class Kind:
     bare: re.Pattern[str] | None = None
     """Names for which no commands are offered."""
     main: str = ""
+    direct: bool = False
     ask: str = ""
     stop: str = ""
     start: str = ""
@@ -105,6 +106,7 @@ class Kinds:
     kinds: tuple[Kind, ...]
     sessions: frozenset[str]
     respawners: frozenset[str]
+    wrappers: frozenset[str]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -129,7 +131,7 @@ class Kinds:
         if main == str(found.around.pid):
             return True
         for above in found.around.above:
-            if above.program in self.sessions:
+            if above.program in self.sessions or (found.kind.direct and above.program not in self.wrappers):
                 return False
             if main == str(above.pid):
                 return True
@@ -140,7 +142,7 @@ def load_kinds() -> Kinds:
     """Return the kinds that bringup knows."""
     table = tomllib.loads(resources.files(__package__).joinpath("launchers.toml").read_text("utf-8"))
     kinds = tuple(_kind(entry) for entry in table["launcher"])
-    return Kinds(kinds, frozenset(table["sessions"]), frozenset(table["respawners"]))
+    return Kinds(kinds, *(frozenset(table[key]) for key in ("sessions", "respawners", "wrappers")))
 
 
 def read_answer(text: str) -> dict[str, str]:
@@ -153,16 +155,21 @@ def read_answer(text: str) -> dict[str, str]:
     return answer
 
 
-def describe(kinds: Kinds, found: Found, answer: Mapping[str, str]) -> Launcher:
-    """Return the launcher, with its commands where it is proven to be the server's and its name is a plain one."""
+def describe(kinds: Kinds, found: Found, answer: Mapping[str, str]) -> Launcher | None:
+    """Return the launcher, with its commands where it is proven to be the server's and its name is a plain one.
+
+    Returns None where the host says that another process is what it launched.
+    """
     kind = found.kind
+    if answer.get(kind.main) and not kinds.owns(found, answer):
+        return None
     name = answer.get("name") or _LONG.sub(r"\1", found.name)
     place, socket = answer.get("place", ""), answer.get("socket", "")
     given = {"name": name, "socket": socket, "place": place}
     commands = {"stop": kind.stop, "start": kind.start, "says": kind.says}
     why = ""
     if not kinds.owns(found, answer):
-        why = f"{kind.kind} did not name this server's process as its own, so its commands are not used."
+        why = f"{kind.kind} did not say which process is its own, so its commands are not used."
     elif kind.bare is not None and kind.bare.search(name):
         why = "It is the job's own script, so its stop command would end more than the server: it is not used."
     needed = {key for template in commands.values() for key in given if f"{{{key}}}" in template}
@@ -227,6 +234,7 @@ def _kind(entry: Mapping[str, Any]) -> Kind:
         excluded=_pattern(entry, "not"),
         bare=_pattern(entry, "no_commands"),
         environ=frozenset(entry.get("environ", ())),
+        direct=bool(entry.get("direct", False)),
         respawns=None if entry.get("respawns") == "unknown" else bool(entry.get("respawns", False)),
         samples=tuple(entry.get("samples", ())),
     )

@@ -112,10 +112,9 @@ class SftpFile:
         """Look at the path, the handle, the bytes at `offset` and the head, in this order, in one round trip."""
         block = self._sftp.limits.max_read_len or 32768
         spans = [(offset + start, min(block, size - start)) for start in range(0, max(size, 1), block)]
+        raw = self._path.encode("utf-8", "surrogateescape")
         # gather starts its requests at once and in order: those about the file go out before the reads.
-        about = asyncio.gather(
-            self._handle.stat(), self._sftp.stat(self._path), self._handle.stat(), return_exceptions=True
-        )
+        about = asyncio.gather(self._handle.stat(), self._sftp.stat(raw), self._handle.stat(), return_exceptions=True)
         reads = asyncio.gather(
             *(self._read(start, length) for start, length in spans),
             self._read(0, HEAD),

@@ -43,7 +43,7 @@ def page(account: Account) -> str:
         parts.cause(account),
         parts.phases(account, axis, timeline),
         parts.ranks(account, ranks),
-        parts.memory(memory_chart(account, axis)),
+        parts.memory(account, memory_chart(account, axis)),
         parts.warnings(account),
         parts.surroundings(account),
         parts.evidence(account),

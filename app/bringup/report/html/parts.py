@@ -123,9 +123,12 @@ def _rank(account: Account, view: RankView) -> list[Content]:
     ]
 
 
-def memory(chart: Chart | None) -> Node | None:
-    """Return the memory of the GPUs."""
-    return section("memory", "GPU memory", drawing(chart)) if chart is not None else None
+def memory(account: Account, chart: Chart | None) -> Node | None:
+    """Return the memory of the GPUs, or why it could not be seen."""
+    if chart is not None:
+        return section("memory", "GPU memory", drawing(chart))
+    why = dict(account.state.closed).get("gpus")
+    return section("memory", "GPU memory", element("p", why, class_="soft")) if why else None
 
 
 def warnings(account: Account) -> Node | None:

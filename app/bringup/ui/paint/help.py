@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bringup.ui.keys import GROUPS, shown
+from bringup.ui.keys import shown
 from bringup.ui.paint.bars import GROWN, INFERRED, OPENED, READ, SOLID, UNKNOWN
 from bringup.ui.paint.row import Row, wrapped
 from bringup.ui.paint.verdict import SIGNS
@@ -30,12 +30,13 @@ _TEXTURES = (
 )
 
 
-def paint_help(width: int, *, read_only: bool) -> list[Row]:
+def paint_help(width: int, *, read_only: bool, replay: bool = False) -> list[Row]:
     """Return the help as rows of at most `width` cells."""
-    keys = shown(read_only=read_only)
+    keys = shown(read_only=read_only, replay=replay)
     first = "Read-only: no key touches the server." if read_only else "Only R and K touch the server; both ask first."
+    first = "This is a recording: nothing can be done to what was recorded." if replay else first
     rows: list[Row] = [((first, "text"),), ()]
-    for group in GROUPS:
+    for group in dict.fromkeys(key.group for key in keys):
         rows.append(((group, "title"),))
         for key in (key for key in keys if key.group == group):
             rows += _entry(key.shown, "key", key.tooltip, width)

@@ -89,13 +89,14 @@ class HelpScreen(ReadingScreen):
 
     heading = "Keys"
 
-    def __init__(self, *, read_only: bool) -> None:
+    def __init__(self, *, read_only: bool, replay: bool = False) -> None:
         super().__init__()
         self.read_only = read_only
+        self.replay = replay
 
     def rows(self, width: int) -> list[Row]:
         """Return the help."""
-        return paint_help(width, read_only=self.read_only)
+        return paint_help(width, read_only=self.read_only, replay=self.replay)
 
 
 class EvidenceScreen(ReadingScreen):

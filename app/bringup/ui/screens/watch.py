@@ -81,7 +81,12 @@ class WatchScreen(LogKeys):
             yield Painted(id="log-heading")
             yield LogPane(id="log")
             yield Input(id="search", placeholder="search the log", compact=True)
+            yield from self.compose_more()
             yield Painted(id="footer")
+
+    def compose_more(self) -> ComposeResult:
+        """Lay out what stands above the footer: nothing here."""
+        yield from ()
 
     def on_mount(self) -> None:
         """Begin to flush."""

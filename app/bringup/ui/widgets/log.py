@@ -69,6 +69,12 @@ class LogPane(ScrollView, can_focus=True):
         self.open_line = b""
         self.action_resume()
 
+    def rewind(self) -> None:
+        """Forget all lines, but not which of them are shown."""
+        self.lines.clear()
+        self.open_line = b""
+        self.action_resume()
+
     def narrow(self, pattern: re.Pattern[bytes] | None) -> None:
         """Show only the lines of a rank, or all again; the end is followed then."""
         self.lines.narrow(pattern)

@@ -1,0 +1,39 @@
+"""What the log pane shows where the log itself moved: a line of ours among the lines of the log."""
+
+from __future__ import annotations
+
+import posixpath
+import time
+
+from bringup.core.events import LogMoved
+from bringup.core.sanitize import clean_text
+
+WORDS = {
+    "rotated": "was renamed and read to its end; here begins the new file of this name",
+    "truncated": "was truncated; here it begins again",
+    "replaced": "was written anew; here it begins again",
+    "gone": "has no file now; what still holds the old one is read on, and a new one waited for",
+    "back": "is there again",
+}
+
+
+def mark_of(path: str, moved: LogMoved, utc_offset: float) -> bytes:
+    """Return the line for a move of the log at `path`, with the host's time of day."""
+    return _line(moved.at, utc_offset, f"{_name(path)} {WORDS[moved.how]}")
+
+
+def hole_of(path: str, size: int, at: float, utc_offset: float) -> bytes:
+    """Return the line for `size` NUL bytes that were passed over."""
+    text = (
+        f"{size:,} NUL bytes of {_name(path)} are passed over: it was truncated while its writer went on further down"
+    )
+    return _line(at, utc_offset, text)
+
+
+def _name(path: str) -> str:
+    return clean_text(posixpath.basename(path)) or "the log"
+
+
+def _line(at: float, utc_offset: float, text: str) -> bytes:
+    clock = time.strftime("%H:%M:%S", time.gmtime(at + utc_offset))
+    return f"--- bringup, {clock}: {text} ---".encode()

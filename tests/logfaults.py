@@ -1,0 +1,138 @@
+"""What can happen to a log: each function does it to the file that a running watch follows.
+
+What a fault returns is what the follower is to have read when all is over.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from faultwatch import PIECES, TEXT, Run
+from waiting import eventually
+
+
+def text(run: Run, upto: int | None = None) -> bytes:
+    """What has been written so far."""
+    return b"".join(PIECES[: run.writer.written if upto is None else upto])
+
+
+async def renamed_and_created(run: Run) -> None:
+    """logrotate with `create`, and the server opens the path anew."""
+    run.writer.step_to_line_end()
+    os.rename(run.writer.path, f"{run.writer.path}.1")
+    run.writer.open()
+
+
+async def late_write_to_the_renamed(run: Run) -> None:
+    """The server goes on in the renamed file for a while before it opens the path anew."""
+    os.rename(run.writer.path, f"{run.writer.path}.1")
+    run.writer.path.touch()
+    run.writer.step()
+    run.writer.step_to_line_end()
+    run.writer.open()
+
+
+async def truncated_and_regrown(run: Run) -> None:
+    """A server is started anew onto the same file, and its log is at once as long as the old one was."""
+    run.writer.step_to_line_end()
+    before = run.writer.path.read_bytes()
+    await run.level(len(before))
+    os.truncate(run.writer.path, 0)
+    run.writer.pieces = PIECES
+    run.writer.write(text(run))
+    run.expected = before + TEXT
+
+
+async def copied_and_truncated(run: Run) -> None:
+    """logrotate with `copytruncate`: the server goes on in the same file."""
+    run.writer.step_to_line_end()
+    await run.level(len(text(run)))
+    shutil.copy(run.writer.path, f"{run.writer.path}.1")
+    os.truncate(run.writer.path, 0)
+
+
+async def padded_with_nuls(run: Run) -> None:
+    """Truncated under a writer that does not append: it goes on at its old offset, and the file has a hole."""
+    run.writer.step_to_line_end()
+    await run.level(len(text(run)))
+    hole = os.lseek(run.writer.handle, 0, os.SEEK_CUR)
+    os.truncate(run.writer.path, 0)
+    so_far = text(run)
+    run.expected = so_far + bytes(hole) + TEXT[len(so_far) :]
+
+
+async def deleted(run: Run) -> None:
+    """The file is deleted, and the server goes on writing to it."""
+    os.unlink(run.writer.path)
+
+
+async def deleted_and_created(run: Run) -> None:
+    """The file is deleted, and the server creates another one a little later."""
+    run.writer.step_to_line_end()
+    os.unlink(run.writer.path)
+    run.later(0.3, run.writer.open)
+    await run.level(len(text(run)))
+    await eventually(lambda: run.writer.path.exists())
+
+
+async def moved_away_and_back(run: Run) -> None:
+    """The file is renamed and gets its old name again."""
+    os.rename(run.writer.path, f"{run.writer.path}.aside")
+    run.later(0.4, lambda: os.rename(f"{run.writer.path}.aside", run.writer.path))
+
+
+async def renamed_while_cut_off(run: Run) -> None:
+    """The log is rotated while there is no connection, after more was written to it."""
+    run.server.cut()
+    for _ in range(3):
+        run.writer.step()
+    run.writer.step_to_line_end()
+    os.rename(run.writer.path, f"{run.writer.path}.1")
+    run.writer.open()
+    run.writer.step()
+
+
+async def file_service_hangs(run: Run) -> None:
+    """The network file system under the log hangs: whoever reads from it does, and nobody else."""
+    pids = file_services(run)
+    assert pids
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    run.later(0.9, lambda: [os.kill(pid, signal.SIGCONT) for pid in pids])
+
+
+async def stale_copy(run: Run) -> None:
+    """A network file system shows another file of the same content under the path (a new file handle)."""
+    copy = Path(f"{run.writer.path}.copy")
+    shutil.copy(run.writer.path, copy)
+    os.rename(copy, run.writer.path)
+    run.writer.open()
+
+
+def file_services(run: Run) -> list[int]:
+    """Processes of the file service below this run's ssh server."""
+    found = []
+    for pid in run.server.descendants():
+        if Path(f"/proc/{pid}/comm").read_text().startswith("sftp-server"):
+            found.append(pid)
+    return found
+
+
+LOGS: dict[str, tuple[Callable[[Run], Awaitable[None]], str]] = {
+    "renamed, created": (renamed_and_created, "rotated"),
+    "late write to the renamed": (late_write_to_the_renamed, "rotated"),
+    "truncated, regrown at once": (truncated_and_regrown, "replaced"),
+    "copied, truncated": (copied_and_truncated, "truncated"),
+    "truncated, hole of NULs": (padded_with_nuls, "replaced"),
+    "deleted, written on": (deleted, "gone"),
+    "deleted, created": (deleted_and_created, ""),
+    "moved away and back": (moved_away_and_back, "gone"),
+    "rotated while cut off": (renamed_while_cut_off, "rotated"),
+    "network file system hangs": (file_service_hangs, "-"),
+    "same bytes, other file": (stale_copy, "-"),
+}
+"""By name: the fault, and the move that the log must tell of ("" for any, "-" for none)."""
