@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from checkpointing import write_shards
 from fakehost import running
-from following import Following
 from fakeserver import start_time
+from following import Following
 from sshd import Sshd
 from waiting import alive, eventually
 
@@ -43,20 +43,25 @@ NAMES = {
 LINE = b"[2026-03-02 09:14:30] server_args=ServerArgs(tp_size=1)\n"
 
 
-@pytest.fixture(params=["shell", "sftp", "local"])
+@pytest.fixture
 async def reached(request: pytest.FixtureRequest) -> AsyncIterator[Host]:
     """This machine, and the same over SSH, with SFTP and without: there every path goes through a shell."""
-    if request.param == "local":
+    way = request.param
+    if way == "local":
         made: Host = LocalHost("box")
     else:
-        server: Sshd = request.getfixturevalue("real_sshd" if request.param == "sftp" else "bare_sshd")
+        server: Sshd = request.getfixturevalue("real_sshd" if way == "sftp" else "bare_sshd")
         made = await SshHost.login("box", options=server.options())
     yield made
     await made.close()
 
 
-@pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
+EVERY = [(way, name) for name in NAMES for way in ("shell", "local")] + [("sftp", "no text"), ("sftp", "line ends")]
+
+
+@pytest.mark.parametrize(("reached", "name"), EVERY, indirect=["reached"], ids=str)
 async def test_everything_about_a_server(reached: Host, tmp_path: Path, name: str) -> None:
+    name = NAMES[name]
     folder, model = tmp_path / "cwd" / name, tmp_path / "models" / name
     folder.mkdir(parents=True)
     files = write_shards(model, 3)
@@ -72,7 +77,7 @@ async def test_everything_about_a_server(reached: Host, tmp_path: Path, name: st
             await discovered_and_read(reached, log, model, files)
             await probed(reached, tree.pid)
             await asked_and_stopped(reached, tree.pid, folder)
-    assert not [path for path in tmp_path.rglob("pwned*")]
+    assert not list(tmp_path.rglob("pwned*"))
     assert not Path("pwned").exists()
 
 

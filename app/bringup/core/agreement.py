@@ -126,6 +126,8 @@ def _port(state: State) -> Channel:
             return Channel("port", "yes", f"{number} is held by this server, PID {state.port_pid}")
         case "foreign":
             return Channel("port", "no", stranger(state))
+        case "free" if (time_of(state.attempt, "ready") or 0.0) > (state.port_seen_at or 0.0):
+            return Channel("port", "unknown", f"{number} was not looked at since the ready line")
         case "free":
             return Channel("port", "no", f"nobody listens on {number}")
         case _:

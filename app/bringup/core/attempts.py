@@ -126,7 +126,13 @@ def searching(state: State, event: Searching) -> State:
 
 
 def _next(old: Attempt) -> Attempt:
-    return Attempt(number=old.number + 1 if old.launched else old.number, weighed=old.weighed)
+    """Return the attempt after one; its log can be the same file, in which a bar of the old one is still open."""
+    newest = max(old.bars, key=lambda bar: bar.drawn_at, default=None)
+    return Attempt(
+        number=old.number + 1 if old.launched else old.number,
+        weighed=old.weighed,
+        left_open=(newest.kind, newest.done, newest.total) if newest is not None else None,
+    )
 
 
 def _kept(state: State) -> tuple[PastAttempt, ...]:

@@ -30,6 +30,9 @@ def draw(attempt: Attempt, event: Bar) -> Attempt:
     """Return the attempt after a bar was drawn; unchanged where the bar says nothing that is not known."""
     if event.total <= 0 or not 0 <= event.done <= event.total:
         return attempt
+    if not attempt.bars and attempt.left_open == (event.kind, event.done, event.total):
+        # Killed in the middle of its bar; the first line of the next server in the same file ends that line.
+        return attempt
     owner, leader = _drawer(attempt, event)
     attempt, edge = _phase_of(attempt, event, leader)
     old = next((bar for bar in attempt.bars if _is_of(bar, event.kind, edge, owner)), None)

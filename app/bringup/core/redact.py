@@ -65,9 +65,16 @@ def mask(text: AnyStr) -> AnyStr:
     return text
 
 
-def holds_sign(text: bytes) -> bool:
-    """Say whether something in a text may be a secret, or the beginning of one that is cut off."""
-    return _has_sign(text) or text.lower().endswith(_BEGUN)
+def plain_until(text: bytes) -> int:
+    """Return how many bytes of an unfinished text hold no secret, whatever comes after it.
+
+    What is masked begins with a sign or after it; at the end of the text one may have begun.
+    """
+    small = text.lower()
+    found = [small.find(sign) for sign in _SIGNS_BYTES]
+    found.append(text.find(b"TOKEN"))
+    begun = max((len(part) for part in _BEGUN if small.endswith(part)), default=0)
+    return min((at for at in found if at >= 0), default=len(text) - begun)
 
 
 def mask_lines(lines: list[bytes]) -> list[bytes]:

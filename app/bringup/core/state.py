@@ -138,6 +138,8 @@ class Attempt:
     """Ranks of one world (torch.distributed), where the log told: with plain DP each replica can be one of its own."""
     workers: tuple[Worker, ...] = ()
     """Ranks whose lines do not say of which replica they are, in order of the log, bounded."""
+    left_open: tuple[str, int, int] | None = None
+    """Kind, done and total of the newest bar of the launch before: drawn once more, it is still that one's."""
     weighed: tuple[Weighed, ...] = ()
     """Newest last, bounded; those of earlier launches in the same log too."""
 

@@ -30,5 +30,5 @@ async def answer(asked: Awaitable[Answer], tell: Tell) -> Answer:
     return task.result()
 
 
-def pass_by(hangs: bool) -> None:  # noqa: FBT001 - the one thing that it says
+def pass_by(hangs: bool) -> None:
     """Tell nobody."""

@@ -13,7 +13,7 @@ from bringup.core.errors import ChannelRefused
 from bringup.hosts.base import ByteStream, Completed, OpenFile, Stream
 from bringup.hosts.local_files import LocalFile
 from bringup.hosts.openings import open_or_undo
-from bringup.hosts.scripts import Output, guarded
+from bringup.hosts.scripts import Output, guarded, wire
 
 CHUNK = 1 << 16
 CONNECT_TIMEOUT = 2.0
@@ -186,7 +186,7 @@ async def _shell(script: str) -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(
         "/bin/sh",
         "-c",
-        script,
+        wire(script),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,

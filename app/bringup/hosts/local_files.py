@@ -5,11 +5,16 @@ from __future__ import annotations
 import asyncio
 import os
 import stat
+import threading
+from collections.abc import Callable
+from typing import TypeVar
 
 from bringup.core.errors import ChannelRefused, Reason
 from bringup.hosts.base import FileLook
+from bringup.hosts.scripts import wire
 
 HEAD = 64
+Result = TypeVar("Result")
 REASONS: tuple[tuple[type[OSError], Reason, str], ...] = (
     (FileNotFoundError, "missing", "does not exist"),
     (NotADirectoryError, "missing", "does not exist"),
@@ -29,7 +34,7 @@ class LocalFile:
         """Open a regular file; in a thread, because its file system may be a network one."""
         try:
             # Without O_NONBLOCK, opening a pipe would wait for a writer.
-            handle = await asyncio.to_thread(os.open, path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+            handle = await asyncio.to_thread(os.open, wire(path), os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         except OSError as exc:
             raise _refused(path, exc) from exc
         if not stat.S_ISREG(os.fstat(handle).st_mode):
@@ -40,26 +45,52 @@ class LocalFile:
     async def look(self, offset: int, size: int) -> FileLook:
         """Look at the path, the handle, the bytes at `offset` and the head after them."""
         try:
-            return await asyncio.to_thread(self._look, offset, size)
+            return await _aside(lambda: self._look(offset, size))
         except OSError as exc:
             raise _refused(self._path, exc) from exc
 
     async def close(self) -> None:
         """Close the handle; never raises."""
-        if self._handle >= 0:
-            os.close(self._handle)
-            self._handle = -1
+        handle, self._handle = self._handle, -1
+        if handle >= 0:
+            # In a thread as well: closing can wait for a network file system.
+            threading.Thread(target=os.close, args=(handle,), daemon=True).start()
 
     def _look(self, offset: int, size: int) -> FileLook:
         here = os.fstat(self._handle)
         try:
-            there = os.stat(self._path)  # noqa: PTH116 - beside fstat
+            there = os.stat(wire(self._path))  # noqa: PTH116 - beside fstat
         except OSError:
             there = None
         data = os.pread(self._handle, size, offset)
         head = os.pread(self._handle, HEAD, 0)
         same = there is not None and (there.st_dev, there.st_ino) == (here.st_dev, here.st_ino)
         return FileLook(data, here.st_size, head, not same, exists=there is not None, written=here.st_mtime)
+
+
+async def _aside(work: Callable[[], Result]) -> Result:
+    """Do something in a thread of its own, which does not keep this program alive when a file system hangs."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Result] = loop.create_future()
+
+    def settle(result: Result | None, error: BaseException | None) -> None:
+        if done.cancelled():
+            return
+        if error is not None:
+            done.set_exception(error)
+        else:
+            done.set_result(result)  # type: ignore[arg-type]
+
+    def run() -> None:
+        try:
+            answer = (work(), None)
+        except OSError as error:
+            answer = (None, error)  # type: ignore[assignment]
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(settle, *answer)
+
+    threading.Thread(target=run, daemon=True, name="file").start()
+    return await done
 
 
 def _refused(path: str, exc: OSError) -> ChannelRefused:

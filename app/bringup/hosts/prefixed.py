@@ -124,7 +124,7 @@ exit $status
             yield _Inside(inner, mark, self._refusal)
 
     def _refusal(self, said: bytes) -> ChannelRefused:
-        words = clean_text(said.decode("utf-8", "replace")).strip()[-300:]
+        words = clean_text(said.decode("utf-8", "replace")).strip().rstrip(".")[-300:]
         if any(sign in words.lower() for sign in _NO_SHELL) and "sh" in words:
             return ChannelRefused(
                 f"Nothing can be run in {self.name}: {words}.",

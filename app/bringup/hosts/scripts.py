@@ -8,6 +8,11 @@ import secrets
 NOISE_KEPT = 400
 
 
+def wire(text: str) -> bytes:
+    """Return text as the bytes that it is on a host, whatever the locale here: what is no UTF-8 stays as it is."""
+    return text.encode("utf-8", "surrogateescape")
+
+
 def new_mark() -> bytes:
     """Return a line that no login shell prints by itself: what comes before it is the noise of its start files."""
     return f"bringup-{secrets.token_hex(12)}".encode()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bringup.core.redact import holds_sign, mask
+from bringup.core.redact import mask, plain_until
 
 LONGEST = 64 * 1024
 """Bytes of an unfinished line that are held back; one that is longer is written as far as it goes."""
@@ -12,7 +12,7 @@ class Masking:
     """Masks a stream of bytes line by line, and holds back no more of an unfinished line than it must.
 
     A bar that is being drawn is an unfinished line and has to be kept with its time. So the end of the stream is
-    written at once, unless something in it could be the beginning of a secret: then it waits for the end of its line.
+    written at once, up to where a secret could begin: from there on it waits for the end of its line.
     """
 
     def __init__(self) -> None:
@@ -31,9 +31,10 @@ class Masking:
         self._line = whole
         if len(whole) > LONGEST:
             return out + self.close()
-        if whole and not holds_sign(whole):
-            out += whole[self._written :]
-            self._written = len(whole)
+        plain = plain_until(whole)
+        if plain > self._written:
+            out += whole[self._written : plain]
+            self._written = plain
         return out
 
     def close(self) -> bytes:
@@ -44,6 +45,7 @@ class Masking:
 
     def _rest_of(self, lines: bytes) -> bytes:
         """Return what is left to write of lines of which a beginning without any secret was written."""
-        masked = mask(lines)[self._written :]
-        self._written = 0
-        return masked
+        written, self._written = self._written, 0
+        masked = mask(lines)
+        # Were a pattern to reach back into what was written, the rest is masked by itself.
+        return masked[written:] if masked.startswith(lines[:written]) else mask(lines[written:])

@@ -70,8 +70,9 @@ class Writer:
         if self.ended:
             return
         self._write(self._packer.flush())
-        self.ended = self.ended or why
-        os.close(self._descriptor)
+        if not self.ended:
+            self.ended = why
+            os.close(self._descriptor)
 
     def _write(self, data: bytes) -> None:
         left = memoryview(data)

@@ -6,16 +6,22 @@ import time
 from collections.abc import Callable
 
 JUMP = 2.0
-"""Seconds of difference beyond which the newest row is believed over the estimate: a clock that was set, or a laptop
-that slept (CLOCK_MONOTONIC stands still then, clock_gettime(2))."""
+"""Seconds of difference beyond which the newest row is believed over the estimate: a clock that was set."""
+
+
+def elapsed() -> float:
+    """Return seconds that pass also while this machine sleeps, from any moment on.
+
+    CLOCK_MONOTONIC stands still then on Linux, CLOCK_BOOTTIME does not (clock_gettime(2)); on macOS Python's own
+    monotonic clock stands still, and CLOCK_MONOTONIC does not (clock_gettime(3)).
+    """
+    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
 class HostClock:
     """Tells the host's time between the rows that state it; the wall clock of this machine until the first one."""
 
-    def __init__(
-        self, *, monotonic: Callable[[], float] = time.monotonic, wall: Callable[[], float] = time.time
-    ) -> None:
+    def __init__(self, *, monotonic: Callable[[], float] = elapsed, wall: Callable[[], float] = time.time) -> None:
         self._monotonic = monotonic
         self._wall = wall
         self._offset: float | None = None

@@ -118,8 +118,8 @@ class Logs:
         async with aclosing(follower.items()) as items:
             async for item in items:
                 self._tell(path, item)
-                self._take(path, reader, item)
                 reader.position = follower.position
+                self._take(path, reader, item)
 
     async def _read_command(self, host: PrefixedHost, path: str, reader: LogReader) -> None:
         """Read on from where the reader is, until the command fails."""
@@ -157,9 +157,10 @@ class Logs:
             self._picture.touch()
         else:
             self._picture.tap(LogTurn(path, item))
-            self._picture.apply([*reader.decoder.close(self._clock.now()), item])
-            mark = mark_of(path, item, self._picture.state.utc_offset)
-            self._picture.add_lines([*mask_lines(reader.folder.close()), mark])
+            lines = mask_lines(reader.folder.close()) if _is_new(reader, item) else []
+            events = reader.decoder.close(self._clock.now()) if _is_new(reader, item) else []
+            self._picture.apply([*events, item])
+            self._picture.add_lines([*lines, mark_of(path, item, self._picture.state.utc_offset)])
 
     def _show(self, path: str, reader: LogReader, text: bytes) -> None:
         """Add lines to the screen, and a mark where a hole came before them."""
@@ -170,3 +171,10 @@ class Logs:
 
     def _opened(self, target: LogTarget, size: int) -> LogOpened:
         return LogOpened(at=self._clock.now(), path=target.path, kind=target.kind, size=size, note=target.note)
+
+
+def _is_new(reader: LogReader, moved: LogMoved) -> bool:
+    """Tell whether what comes next is another log: one that is gone is read on while it is written to."""
+    if moved.how in ("gone", "back"):
+        return moved.how == "back" and (reader.position is None or reader.position.offset == 0)
+    return True

@@ -37,6 +37,7 @@ from bringup.session.recorder import Recorder
 from bringup.session.server_watch import Channels
 from bringup.session.starts import Starts
 from bringup.session.target import Target
+from bringup.session.waking import dead_after_sleep
 
 if TYPE_CHECKING:
     from bringup.history.store import Store
@@ -254,15 +255,17 @@ class Session:
         """Run all channels until the connection ends; return why it did."""
         search = asyncio.create_task(self._finder.run(host), name="search")
         closed = asyncio.create_task(host.closed(), name="closed")
+        asleep = asyncio.create_task(dead_after_sleep(host), name="asleep")
         try:
-            await asyncio.wait((search, closed), return_when=asyncio.FIRST_COMPLETED)
-            if closed.done():
-                return closed.result()
+            await asyncio.wait((search, closed, asleep), return_when=asyncio.FIRST_COMPLETED)
+            for ended in (closed, asleep):
+                if ended.done():
+                    return ended.result()
             return why_lost(search.exception())
         finally:
-            for task in (search, closed):
+            for task in (search, closed, asleep):
                 task.cancel()
-            await asyncio.gather(search, closed, return_exceptions=True)
+            await asyncio.gather(search, closed, asleep, return_exceptions=True)
 
     async def _reconnect(self, why: str) -> Host:
         """Try until the host is back; what only the operator can mend is raised instead of tried again."""
@@ -271,7 +274,8 @@ class Session:
             self._tell_link("connecting", why)
             try:
                 return await self._enter()
-            except ASK_OPERATOR:
+            except ASK_OPERATOR as refused:
+                self._tell_link("refused", str(refused))
                 raise
             except (Unreachable, ConnectionLost, ChannelRefused) as error:
                 why = str(error)

@@ -19,7 +19,8 @@ holds() { [ -n "$2" ] && grep -qx "token $2" "$1/claim" 2>/dev/null && touch "$1
 age() { echo $(($(date +%s) - $(date -r "$1" +%s 2>/dev/null || date +%s))); }
 # alive PID:START: that very process runs.
 alive() { identify "${1%:*}" && [ "$start" = "${1#*:}" ] && [ "$state" != Z ] && [ "$state" != X ]; }
-# again FOLDER: prints a process with the old server's command line that was started since the action in FOLDER began.
+# again FOLDER: prints a process with the old server's command line and directory that was started since the action in
+# FOLDER began.
 again() {
     [ -s "$1/was" ] || return 1
     since=$(sed -n 's/^ticks //p' "$1/claim")
@@ -28,6 +29,7 @@ again() {
         # Through a pipe: cmp believes the size of a file, which is 0 in /proc.
         cat "$line" 2>/dev/null | cmp -s - "$1/was" || continue
         other=${line#/proc/} other=${other%/cmdline}
+        [ "/proc/$other/cwd" -ef "$1/cwd" ] || continue
         identify "$other" && [ "$state" != Z ] && [ "$start" -gt "${since:-0}" ] && echo "$other:$start" && return
     done
     return 1

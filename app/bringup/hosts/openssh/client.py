@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 
 from bringup.core.errors import ChannelRefused
+from bringup.hosts.scripts import wire
 
 END_TIMEOUT = 2.0
 """Seconds from SIGTERM to SIGKILL."""
@@ -40,7 +41,7 @@ class Client:
         pipe = asyncio.subprocess.PIPE
         try:
             process = await asyncio.create_subprocess_exec(
-                *words, stdin=pipe, stdout=pipe, stderr=pipe, limit=limit, start_new_session=True
+                *map(wire, words), stdin=pipe, stdout=pipe, stderr=pipe, limit=limit, start_new_session=True
             )
         except OSError as error:
             raise ChannelRefused(f"{words[0]} cannot be started: {error.strerror}.") from error

@@ -14,6 +14,7 @@ import asyncssh
 
 from bringup.core.errors import BringupError, ChannelRefused, Reason
 from bringup.hosts.base import FileLook, OpenFile
+from bringup.hosts.scripts import wire
 from bringup.hosts.ssh.errors import NETWORK, channel_error, printable
 from bringup.hosts.ssh.line import Line
 from bringup.hosts.ssh.process import Commands
@@ -91,7 +92,7 @@ class Files:
     async def _open(self, sftp: asyncssh.SFTPClient, path: str) -> OpenFile:
         try:
             # Looked at first: opening a pipe would hang the file service until somebody writes to it.
-            raw = path.encode("utf-8", "surrogateescape")
+            raw = wire(path)
             kind = (await sftp.stat(raw)).permissions
             if kind is not None and not stat.S_ISREG(kind):
                 raise ChannelRefused(f"{path} on {self._line.name} is not a regular file.", reason="unsupported")
@@ -112,7 +113,7 @@ class SftpFile:
         """Look at the path, the handle, the bytes at `offset` and the head, in this order, in one round trip."""
         block = self._sftp.limits.max_read_len or 32768
         spans = [(offset + start, min(block, size - start)) for start in range(0, max(size, 1), block)]
-        raw = self._path.encode("utf-8", "surrogateescape")
+        raw = wire(self._path)
         # gather starts its requests at once and in order: those about the file go out before the reads.
         about = asyncio.gather(self._handle.stat(), self._sftp.stat(raw), self._handle.stat(), return_exceptions=True)
         reads = asyncio.gather(

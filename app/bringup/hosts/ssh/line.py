@@ -14,6 +14,7 @@ from asyncssh.public_key import get_default_certificate_algs, get_default_public
 
 from bringup.core.errors import ConnectionLost
 from bringup.hosts.ask import Ask
+from bringup.hosts.scripts import wire
 from bringup.hosts.ssh.config import Hop, SshOptions, route
 from bringup.hosts.ssh.errors import NETWORK, connect_error, lost
 from bringup.hosts.ssh.known_hosts import Entry, find, read_texts
@@ -66,7 +67,7 @@ class Line:
     async def start(self, command: str, window: int) -> asyncssh.SSHClientProcess[bytes]:
         """Start a command of the login shell."""
         # asyncssh would encode text strictly, and a path of the host may be no UTF-8; bytes it sends as they are.
-        raw = cast(str, command.encode("utf-8", "surrogateescape"))
+        raw = cast(str, wire(command))
         return await self.conn.create_process(raw, encoding=None, window=window)
 
     async def extend(self, hop: Hop, ask: Ask | None) -> None:

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import asyncssh
 
-from bringup.core.errors import ChannelRefused, ConnectionLost
+from bringup.core.errors import BringupError, ChannelRefused, ConnectionLost
 from bringup.hosts.base import Completed, Stream
 from bringup.hosts.openings import open_or_undo
 from bringup.hosts.scripts import Output, guarded, guarded_with_input, marked, new_mark, remote_command
@@ -115,6 +115,10 @@ class Commands:
             raise channel_error(exc, self._line.name, "start another command") from exc
         self._running.add(process)
         return process
+
+    def ended(self, what: str) -> BringupError:
+        """Return the error for a command that has ended: the connection's, where that is what ended it."""
+        return self._line.loss() if self._line.is_lost else ChannelRefused(what, "It is started again when needed.")
 
     def end(self, process: Process) -> None:
         """Close the channel of a command; its guard then ends it on the host. Waits for nothing."""

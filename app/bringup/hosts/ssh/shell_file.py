@@ -12,7 +12,7 @@ import secrets
 import shlex
 from typing import Self
 
-from bringup.core.errors import ChannelRefused, ConnectionLost, Reason
+from bringup.core.errors import ChannelRefused, Reason
 from bringup.hosts.base import FileLook
 from bringup.hosts.scripts import Output, marked, new_mark
 from bringup.hosts.ssh.errors import NETWORK
@@ -85,7 +85,7 @@ class ShellFile:
             try:
                 self._process.stdin.write(f"{first} {pages}\n".encode())
             except NETWORK as exc:
-                raise ConnectionLost(f"The reader of {self._where} has ended.") from exc
+                raise self._commands.ended(f"The reader of {self._where} has ended.") from exc
             facts, data, head = [await self._until(self._end) for _ in range(3)]
         skip = offset - first * PAGE
         length, written, node, path = facts.split()

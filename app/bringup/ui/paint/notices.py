@@ -13,6 +13,7 @@ from bringup.ui.picture import Picture
 
 _ACTIONS = {"stop": "STOP", "restart": "RESTART", "launch": "LAUNCH", "clear": "CLEARING ORPHANS"}
 _COUNTS = re.compile(r" in \d+ s\b")
+_TRIES = {"connecting": "connecting again now", "refused": "it is not tried again"}
 _MOST = 3
 """Rows for what became of an action that failed."""
 
@@ -49,7 +50,7 @@ def _channels(picture: Picture) -> list[tuple[str, str]]:
     link, stale = picture.state.link, picture.verdict.stale_s
     if link.status in ("lost", "refused", "connecting") and (link.why or link.status != "connecting"):
         age = f"what you see is {duration(stale)} old, " if stale is not None else ""
-        tries = "connecting again now" if link.status == "connecting" else "it will be tried again"
+        tries = _TRIES.get(link.status, "it will be tried again")
         why = f"  {clean_text(link.why)}" if link.why else ""
         return [(f"NO CONNECTION  {age}{tries}{why}", "notice-bad")]
     if stale is not None:

@@ -11,6 +11,7 @@ from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
 
+from bringup.core.redact import mask
 from bringup.core.sanitize import clean_text
 from bringup.ui.paint.row import Row
 from bringup.ui.theme import styles
@@ -27,7 +28,7 @@ def strip_of(row: Row, inks: dict[str, Style], width: int, base: Style, *, faded
     """Return a row as a strip of exactly `width` cells, made harmless once more whatever the painter did."""
     extra = base + _FADE if faded else base
     calm = {"phase-now": "phase", "phase-bad": "phase"} if faded else {}
-    segments = [Segment(clean_text(text), extra + inks[calm.get(ink, ink)]) for text, ink in row if text]
+    segments = [Segment(mask(clean_text(text)), extra + inks[calm.get(ink, ink)]) for text, ink in row if text]
     return Strip(segments).adjust_cell_length(width, base)
 
 
