@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 
+from faulttable import pytest_terminal_summary as pytest_terminal_summary
 from hypothesis import settings
 
 # Nothing that a test lets happen lands among the history, the recordings and the crash reports of whoever runs it.

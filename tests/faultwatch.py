@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import dataclasses
 import os
+import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
@@ -25,9 +26,9 @@ from bringup.session.knowledge import Knowledge
 from bringup.session.session import Session
 from bringup.session.target import Target
 
-PLAY = 1.2
+PLAY = 0.8
 """Seconds in which a start of two minutes is written."""
-PATIENCE = 20.0
+PATIENCE = 30.0
 KEEPALIVE = {"keepalive_interval": 0.4, "keepalive_count": 1}
 """Fast, so that a dead peer is found in 0.8 s instead of 20."""
 SFTP = "Subsystem sftp /usr/lib/openssh/sftp-server"
@@ -86,6 +87,9 @@ class Run:
     """What came from the log: bytes, and the names of its moves."""
     lines: list[bytes] = field(default_factory=list)
     injected: float = 0.0
+    injecting: bool = False
+    had: int = 0
+    """Bytes that had been read when the fault was there."""
     noticed: float | None = None
     recovered: float | None = None
     told: list[str] = field(default_factory=list)
@@ -170,7 +174,7 @@ async def watched(
 
 def tap(run: Run) -> None:
     """Take note of what the session takes from its logs."""
-    picture = run.session._picture  # noqa: SLF001
+    picture = run.session._picture
     tapped = picture.tap
 
     def taking(item: Item) -> None:
@@ -193,6 +197,8 @@ async def look_on(run: Run) -> None:
             if run.injected and status != "up" and run.noticed is None:
                 run.noticed = now - run.injected
         run.lines += run.session.take_lines()
+        if run.injected and not run.injecting and run.recovered is None and len(run.got) > run.had and status == "up":
+            run.recovered = time.monotonic() - run.injected
         await asyncio.sleep(0.01)
 
 
@@ -202,9 +208,10 @@ async def play(run: Run, fault: Fault | None = None, moment: float = 1.0) -> Non
     at = max(1, min(len(PIECES) - 2, int(moment * len(PIECES))))
     while run.writer.written < len(PIECES):
         if fault is not None and run.writer.written >= at:
+            run.injecting = True
             run.injected = time.monotonic()
             await fault(run)
-            fault = None
+            fault, run.injecting, run.had = None, False, len(run.got)
             continue
         run.writer.step()
         await asyncio.sleep(pause)
@@ -214,6 +221,38 @@ async def settle(run: Run) -> None:
     """Wait until all of it has been read over a connection that stands; then nothing more may come."""
     await run.level(len(run.expected))
     await eventually(lambda: run.session.state.link.status == "up", PATIENCE)
-    run.recovered = time.monotonic() - run.injected
     await asyncio.sleep(0.3)
     run.lines += run.session.take_lines()
+
+
+async def undisturbed(folder: Path, known: Knowledge) -> Run:
+    """Watch a start to which nothing happens."""
+    async with watched(folder, known) as run:
+        await play(run)
+        await settle(run)
+    assert run.got == TEXT
+    return run
+
+
+def moments(fault: str) -> list[float]:
+    """Return when a fault happens, as shares of the start: three times in CI, more by hand, the same ones each time."""
+    chance = random.Random(fault)
+    return [chance.uniform(0.03, 0.92) for _ in range(int(os.environ.get("BRINGUP_FAULT_MOMENTS", "3")))]
+
+
+async def at_each_moment(fault: str, one: Callable[[float], Awaitable[Run]]) -> list[Run]:
+    """Let a fault happen at its moments, three watches side by side."""
+    places = asyncio.Semaphore(3)
+
+    async def placed(moment: float) -> Run:
+        async with places:
+            return await one(moment)
+
+    return await asyncio.gather(*(placed(moment) for moment in moments(fault)))
+
+
+def longest(runs: list[Run]) -> tuple[float | None, float | None]:
+    """Return the longest time to notice and to recover, in seconds."""
+    noticed = [run.noticed for run in runs if run.noticed is not None]
+    recovered = [run.recovered for run in runs if run.recovered is not None]
+    return max(noticed, default=None), max(recovered, default=None)

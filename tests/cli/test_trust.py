@@ -155,7 +155,8 @@ async def test_no_locale_breaks_an_output(locale: dict[str, str], tmp_path: Path
     log.write_text(line + "[2026-03-02 09:14:31] ValueError: é 日本\n", "utf-8")
     environ = {**os.environ, "BRINGUP_DATA_DIR": str(data), "BRINGUP_CONFIG_DIR": str(tmp_path), **locale}
     commands = (
-        ("history",), ("history", "--json"), ("history", "--csv"), ("explain", str(log)), ("explain", "--json", str(log)),
+        ("history",), ("history", "--json"), ("history", "--csv"),
+        ("explain", str(log)), ("explain", "--json", str(log)),
         ("status", "--port", "31999", "--log", str(log)), ("explain", str(tmp_path / "désolé")), ("nö",), ("--help",),
         ("wait", "--port", "31999", "--appear", "1s"),
     )  # fmt: skip

@@ -47,6 +47,14 @@ def test_a_beginning_of_a_secret_waits_for_the_rest() -> None:
     assert masking.feed(b"gh12345 x\n") == b"HF_TOKEN=*** x\n"
 
 
+def test_what_is_before_a_sign_is_not_held_back() -> None:
+    masking = Masking()
+    assert masking.feed(b" 5%| | 1/64 [00:01<01:03, 1.0s") == b" 5%| | 1/64 [00:01<01:03, 1.0"
+    assert masking.feed(b"/it] (num_tokens=8192") == b"s/it] (num_tokens=8192"
+    assert masking.feed(b" --api-key hunter2hunter2") == b" "
+    assert masking.feed(b"\n") == b"--api-key ***\n"
+
+
 def test_a_line_without_end_does_not_fill_the_memory() -> None:
     masking = Masking()
     masking.feed(b"token=" + b"a" * LONGEST)

@@ -64,9 +64,10 @@ def test_what_happened_comes_back_masked_and_in_order(tmp_path: Path) -> None:
     writer.close()
     header, *found = rows(path)
     assert header == {"recording": 2, "host": "gpu-a", "began": BEGAN}
-    assert [row["t"] for row in found] == [1, 2, 3, 4, 5, 8]
-    assert found[-1] == {"t": 8.0, "log": "loading --token *** x\n\r 1%|", "path": "/log", "at": BEGAN + 7}
-    again = [to_event(row) for row in found[:-1]]
+    assert [row["t"] for row in found] == [0, 1, 2, 3, 4, 5, 8]
+    assert found[0] == {"t": 0.0, "log": "loading ", "path": "/log", "at": None}
+    assert found[-1] == {"t": 8.0, "log": "--token *** x\n\r 1%|", "path": "/log", "at": BEGAN + 7}
+    again = [to_event(row) for row in found[1:-1]]
     assert again[2:] == list(EVENTS[2:])
     assert b"topsecret" not in zlib.decompressobj(31).decompress(path.read_bytes())
     assert "hf_abcdef" not in json.dumps(found)

@@ -25,13 +25,14 @@ def history(
     /,
     *,
     limit: int = 20,
+    actions: Annotated[bool, Parameter(negative="", show_default=False)] = False,
     compare: Annotated[tuple[int, int] | None, Parameter(negative="", show_default=False)] = None,
     as_json: Annotated[bool, Parameter(name="--json", negative="", show_default=False)] = False,
     csv: Annotated[bool, Parameter(negative="", show_default=False)] = False,
     clear: Annotated[bool, Parameter(negative="", show_default=False)] = False,
     yes: Annotated[bool, Parameter(negative="", show_default=False)] = False,
 ) -> int:
-    """List the starts that were watched, phase by phase, with how they ended and what they took.
+    """List the starts that were watched, phase by phase, with how they ended and what they took; or what was done.
 
     Parameters
     ----------
@@ -39,6 +40,8 @@ def history(
         Only starts on this host, by the name you watch it by or its own. Nothing for all.
     limit
         List so many, the newest.
+    actions
+        List what was done to servers instead: each stop, restart, launch and clearing, by whom, and what came of it.
     compare
         Two numbers of the list: what the second start took longer or shorter for than the first.
     as_json
@@ -51,6 +54,10 @@ def history(
         Forget them without one.
     """
     _refuse(limit, compare, as_json=as_json, csv=csv, clear=clear, yes=yes)
+    if actions:
+        if compare is not None or csv or clear:
+            raise UsageError("--actions lists what was done to servers.", "Use it with a host, --limit and --json.")
+        return _list_actions(target, limit, as_json=as_json)
     from bringup.cli.memory import history_of
     from bringup.cli.targets import configuration
 
@@ -95,6 +102,24 @@ def _list(store: Store, target: str, limit: int, *, as_json: bool, csv: bool) ->
     kept = {start.key: store.alike(start) for start in starts}
     hidden = max(0, store.count(target) - len(starts))
     emit_page(lambda width: page(starts, kept, width, hidden=hidden))
+    return 0
+
+
+def _list_actions(target: str, limit: int, *, as_json: bool) -> int:
+    from bringup.cli.memory import actions_of
+    from bringup.report.history.actions import page, to_json
+
+    try:
+        rows = actions_of(os.environ).read(target, limit)
+    except OSError as error:
+        what = f"The log of actions cannot be read: {error.strerror or error}."
+        raise BringupError(what, "BRINGUP_DATA_DIR names another folder.") from error
+    if as_json:
+        emit(to_json(rows))
+    elif rows:
+        emit_page(lambda width: page(rows, width))
+    else:
+        emit(f"Nothing was done to a server{f' on {target}' if target else ''} from this machine.\n")
     return 0
 
 

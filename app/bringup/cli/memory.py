@@ -1,4 +1,4 @@
-"""Where a session's earlier starts come from, and how many are kept: the environment's and the configuration's word."""
+"""Where a session's earlier starts come from, how many are kept, and where it is written down what was done."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from bringup.config.shapes import Config
+    from bringup.history.actions import ActionLog
     from bringup.history.store import Store
+    from bringup.session.deeds import Write
     from bringup.session.target import Target
 
 
@@ -32,3 +34,18 @@ def history_of(config: Config | None, environ: Mapping[str, str]) -> Store:
 
     kept = Retention(config.history.keep_starts, config.history.keep_days) if config is not None else Retention()
     return Store(data_folder(environ), kept)
+
+
+def ledger_of(target: Target, environ: Mapping[str, str]) -> Write | None:
+    """Return what writes down what is done to servers; None where nothing is kept, and for the simulated host."""
+    from bringup.history.place import is_off
+
+    return None if target.within is not None or is_off(environ) else actions_of(environ).write
+
+
+def actions_of(environ: Mapping[str, str]) -> ActionLog:
+    """Return the log of what was done to servers."""
+    from bringup.history.actions import ActionLog
+    from bringup.history.place import data_folder
+
+    return ActionLog(data_folder(environ))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from bringup.cli import connect
 from bringup.cli.keeping import keeping_of
-from bringup.cli.memory import memory_of
+from bringup.cli.memory import ledger_of, memory_of
 from bringup.core.errors import UsageError
 from bringup.hosts.prefixed import through
 from bringup.session.fleet import Fleet
@@ -55,8 +55,15 @@ def one_session(
 ) -> Session:
     """Return what watches one host."""
     way = through(connect.way_to(chosen.host, ask(chosen.target.name), options), chosen.way)
-    keeping = keeping_of(chosen.target, os.environ, watches=watches)
-    return Session(way, chosen.target, knowledge, history=memory_of(chosen.target, os.environ), keeping=keeping)
+    target, environ = chosen.target, os.environ
+    return Session(
+        way,
+        target,
+        knowledge,
+        history=memory_of(target, environ),
+        keeping=keeping_of(target, environ, watches=watches),
+        write_down=ledger_of(target, environ),
+    )
 
 
 async def _nodes_of_job(chosen: Chosen, ask: AskFor, options: SshOptions | None) -> Chosen:

@@ -93,7 +93,7 @@ def choose(
         launch=_launch(configured),
     )
     chosen = Chosen(hosts[0], target, config, configured, way or _way_of(configured))
-    return chosen if len(hosts) == 1 else _together(chosen, hosts)
+    return chosen if len(hosts) == 1 else together(chosen, hosts)
 
 
 def choose_all(
@@ -150,8 +150,8 @@ def only_one(chosen: Chosen, deed: str) -> Chosen:
     )
 
 
-def _together(chosen: Chosen, hosts: list[str]) -> Chosen:
-    """A target with several hosts: each node is launched with its place in the start."""
+def together(chosen: Chosen, hosts: list[str]) -> Chosen:
+    """Return a target on several hosts: each node is launched with its place in the start."""
     nodes = []
     for number, host in enumerate(hosts):
         launch = chosen.target.launch

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from bringup.cli.naming import Hosts
+from bringup.cli.naming import Hosts, target_names
 from bringup.cli.watching import open_console
 
 
@@ -23,6 +23,8 @@ def watch(
     kube: str | None = None,
     slurm: str | None = None,
     unit: str | None = None,
+    launch: Annotated[str | None, Parameter(completer=target_names)] = None,
+    yes: bool = False,
 ) -> int:
     """Open the console on a host and follow the server that starts there.
 
@@ -40,6 +42,11 @@ def watch(
         Watch the server with this process ID.
     read_only
         Take away the keys that stop or restart the server.
+    launch
+        Start this target of the configuration first, detached, so that it outlives the console; shows what it does, and
+        asks.
+    yes
+        Launch without asking.
     theme
         Colours: dark, light, ansi (the terminal's own 16), or any theme of Textual; else what the terminal suggests.
     bell
@@ -68,4 +75,6 @@ def watch(
         kube=kube,
         slurm=slurm,
         unit=unit,
+        launch=launch,
+        yes=yes,
     )

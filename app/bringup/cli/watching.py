@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from bringup.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from bringup.cli.targets import Chosen
 
 
 def open_console(
@@ -18,6 +25,8 @@ def open_console(
     kube: str | None = None,
     slurm: str | None = None,
     unit: str | None = None,
+    launch: str | None = None,
+    yes: bool = False,
 ) -> int:
     """Open the console on a host; returns the exit code. Raises UsageError for what cannot be watched."""
     # Textual costs 200 ms: nothing but the console pays for it.
@@ -27,9 +36,29 @@ def open_console(
 
     way = way_of({"docker": docker, "kube": kube, "slurm": slurm, "unit": unit})
     chosen = choose_all(hosts, log=log, port=port, pid=pid, read_only=read_only, config=configuration(), way=way)
+    if launch is not None:
+        chosen = _launched(launch, chosen, hosts, read_only=read_only, yes=yes)
+    elif yes:
+        raise UsageError("There is nothing to say yes to.", "Give --yes together with --launch NAME.")
     config, tell = chosen.config, None
     if config is not None:
         from bringup.cli.notify import notifier_of
 
         bell, notify, tell = bell and config.bell, notify and config.notification, notifier_of(chosen)
     return run_console(chosen, theme=theme or "", voice=voice_for(os.environ, bell=bell, notify=notify, tell=tell))
+
+
+def _launched(name: str, asked: Chosen, hosts: tuple[str, ...], *, read_only: bool, yes: bool) -> Chosen:
+    """Launch a target and return what is to be watched. Raises BringupError where that fails."""
+    from bringup.cli.console import refuse_without_terminal
+    from bringup.cli.launching import launch, to_launch
+
+    if read_only:
+        raise UsageError("--read-only and --launch contradict each other.", "Give one of them.")
+    refuse_without_terminal()
+    # What the command line says of the server is said of the one that is launched.
+    given = asked.target if asked.configured is None else None
+    port, log = (given.port, given.log) if given is not None else (None, None)
+    chosen = to_launch(name, hosts, asked.config, port=port, log=log)
+    launch(chosen, name, yes=yes)
+    return replace(chosen, way=asked.way or chosen.way)

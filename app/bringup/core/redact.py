@@ -36,10 +36,10 @@ _TEXT = tuple(re.compile(pattern) for pattern in _PATTERNS)
 _BYTES = tuple(re.compile(pattern.encode()) for pattern in _PATTERNS)
 
 _SIGNS = (
-    "key", "assw", "assphrase", "ecret", "redential", "_token", " -token", "--", "'token", '"token', "earer",
+    "key", "assw", "assphrase", "ecret", "redential", " -token", "--", "'token", '"token', "earer",
     "uthorization", "://", "hf_", "sk-", "gho_", "ghp_", "ghs_", "ghu_", "github_pat_", "glpat-", "nvapi-", "akia",
     "xox", "eyj",
-    *(f"{last}{dash}token" for last in "hsfbrint" for dash in ("", "-")),  # auth-token, accessToken, not #new-token
+    *(f"{last}{dash}token" for last in "hsfbrint" for dash in ("", "-", "_")),  # auth-token, not #new-token
 )  # fmt: skip
 """A text without any of these, in small or capital letters, holds nothing that would be masked.
 

@@ -116,6 +116,11 @@ class Follower:
         return self._size
 
     @property
+    def is_begun(self) -> bool:
+        """The file has been looked for."""
+        return self._gone or self._entered
+
+    @property
     def is_level(self) -> bool:
         """All that was there at the last look has been handed out; so it is where the path names no file."""
         return self._gone or (self._entered and self._position.offset >= self._size)

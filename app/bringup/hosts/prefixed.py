@@ -112,12 +112,14 @@ class PrefixedHost:
     async def _stream(self, script: str) -> AsyncIterator[Stream]:
         mark = new_mark()
         inside = shlex.quote(marked(guarded(script), mark))
-        # A client that is ended closes the standard input of what it runs: by that it ends there, too.
-        command = f"""{{ sh -c 'echo $PPID'; exec sleep 2147483647; }} | {{
+        # A client that is ended closes the standard input of what it runs: by that it ends there, too. What the shell
+        # says of the feeder's end is nobody's business.
+        command = f"""exec 9>&2 2>/dev/null
+{{ sh -c 'echo $PPID'; exec sleep 2147483647 9>&-; }} | {{
 read -r feeder
-{self.way.run} sh -c {inside}
+{self.way.run} sh -c {inside} 2>&9 9>&-
 status=$?
-kill "$feeder" 2>/dev/null
+kill "$feeder"
 exit $status
 }}"""
         async with self._inner.stream(command) as inner:

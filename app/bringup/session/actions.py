@@ -6,12 +6,14 @@ import getpass
 import shlex
 import socket
 from collections.abc import Sequence
-from typing import Literal, cast
+from dataclasses import replace
+from typing import cast
 
 from bringup.core.errors import BringupError, ChannelRefused, ConnectionLost, UsageError
-from bringup.core.events import ActionStep
+from bringup.core.events import ActionStep, ChannelClosed
 from bringup.core.redact import mask_argv
 from bringup.core.state import State
+from bringup.history.actions import ActionRow
 from bringup.hosts import control
 from bringup.hosts.base import Host
 from bringup.hosts.control import Busy, LaunchCommand, Orphan, Started, Step, Survey, Unfinished
@@ -21,17 +23,20 @@ from bringup.hosts.control.processes import Signal
 from bringup.hosts.control.stopping import DRAIN
 from bringup.session.clock import HostClock
 from bringup.session.console import StopPlan
+from bringup.session.deeds import About, Deed, Kind, Ledger, Write
 from bringup.session.knowledge import Knowledge
 from bringup.session.picture import Picture
 
 WORKERS = frozenset({"scheduler", "detokenizer", "controller"})
 """Parts whose titles prove a process to be an engine's."""
 SIGNALS = ("TERM", "INT", "KILL")
-Kind = Literal["stop", "restart", "launch", "clear"]
 
 
 class Actions:
-    """One action at a time; every step of it is told as an event."""
+    """One action at a time; every step of it is told as an event, and `write` writes down its begin and its end.
+
+    With `read_only` nothing is done to a server: every action raises UsageError.
+    """
 
     def __init__(
         self,
@@ -43,6 +48,8 @@ class Actions:
         stop_command: str = "",
         launch: LaunchCommand | None = None,
         within: int | None = None,
+        read_only: bool = False,
+        write: Write | None = None,
     ) -> None:
         self._name = name
         self._picture = picture
@@ -51,11 +58,14 @@ class Actions:
         self._stop_command = stop_command
         self._launch = launch
         self._within = within
+        self._read_only = read_only
+        self.ledger = Ledger(write, self._complain)
+        """Where actions are written down."""
         self._token = control.new_token()
         """By it this console knows the actions again that it began before a lost connection."""
         self._doing = False
-        self._was_cut = False
-        """The last action ended with its connection."""
+        self._cut: ActionRow | None = None
+        """The last action, where it ended with its connection."""
 
     async def plan(self, host: Host, state: State) -> StopPlan:
         """Look at what a stop would touch now; raises BringupError when there is no server."""
@@ -87,7 +97,7 @@ class Actions:
 
     async def stop(self, host: Host, plan: StopPlan, signal: str = "") -> None:
         """Stop the server as planned; raises BringupError when something of it is left, Busy while another one acts."""
-        with _Told(self, "stop") as told:
+        with self._deed("stop", _about(plan, "stop", signal or plan.ways[0])) as told:
             claimed = await control.claim(host, plan.server, "stop", token=self._token, who=_who())
             try:
                 stopped = await control.stop(
@@ -118,7 +128,8 @@ class Actions:
             raise UsageError(plan.restartable)
         words = None if argv is None else unmask(plan.server.argv, argv)
         control.check_edit(plan.server, words)
-        with _Told(self, "restart") as told:
+        about = _about(plan, "restart", command="" if words is None else shlex.join(mask_argv(words)))
+        with self._deed("restart", about) as told:
             claimed = await control.claim(host, plan.server, "restart", token=self._token, who=_who())
             started = await control.restart(
                 host,
@@ -129,15 +140,15 @@ class Actions:
                 command=self._launch if words is None else None,
                 is_engine=self._is_engine,
             )
-            told.end(_launched(started))
+            told.end(_launched(started), started.pid)
             return started
 
     async def launch(self, host: Host, name: str, command: LaunchCommand) -> Started:
         """Launch a configured target, detached from the connection."""
-        with _Told(self, "launch") as told:
+        with self._deed("launch", _doing("launch", command.command)) as told:
             told.step(Step(f"Launching {name}.", name="launching"))
             started = await control.launch(host, name, command, token=self._token, who=_who())
-            told.end(f"Launched as PID {started.pid}.")
+            told.end(f"Launched as PID {started.pid}.", started.pid)
             return started
 
     async def unfinished(self, host: Host) -> Unfinished | None:
@@ -158,8 +169,9 @@ class Actions:
         except ChannelRefused:
             # A host where nothing can be written down has nothing left over either.
             return None
-        if left is not None and self._was_cut and self._is_ours(left):
-            self._was_cut = False
+        if left is not None and self._cut is not None and self._is_ours(left):
+            self.ledger.note(replace(self._cut, said=left.sentence))
+            self._cut = None
             self.tell(_kind(left), left.sentence, ended=True, failed=not left.new_alive)
         return left
 
@@ -168,16 +180,21 @@ class Actions:
     ) -> Started:
         """Launch what a restart that was cut off had kept, with `argv` as another command than that of the plan."""
         words = unmask(plan.server.argv, argv) if plan is not None and argv is not None else None
-        with _Told(self, "restart") as told:
+        command = "" if words is None else shlex.join(mask_argv(words))
+        with self._deed("restart", _doing("resume", command or left.about)) as told:
             started = await control.resume(host, left, report=told.step, argv=words)
-            told.end(_launched(started))
+            told.end(_launched(started), started.pid)
             return started
 
     async def discard(self, host: Host, left: Unfinished) -> None:
         """Forget an action that was cut off, with all that was kept of it."""
-        await control.discard(host, left)
+        given_up = f"The {left.action} is given up; what was kept of it is removed."
+        about = _doing("discard", left.about, (left.server[0],))
+        with self._deed(_kind(left), about, quiet=True) as told:
+            await control.discard(host, left)
+            told.end(given_up)
         if self._is_ours(left):
-            self.tell(_kind(left), f"The {left.action} is given up; what was kept of it is removed.", ended=True)
+            self.tell(_kind(left), given_up, ended=True)
 
     async def orphans(self, host: Host) -> tuple[Orphan, ...]:
         """Return the workers that live on without their launcher."""
@@ -185,7 +202,8 @@ class Actions:
 
     async def clear(self, host: Host, chosen: Sequence[Orphan]) -> None:
         """End the chosen orphans; raises BringupError when one of them is left."""
-        with _Told(self, "clear") as told:
+        about = _doing("clear", pids=tuple(orphan.process.pid for orphan in chosen))
+        with self._deed("clear", about) as told:
             engines = self._knowledge.engines
             cleared = await control.clear(host, chosen, engines, told.step, within=self._within)
             if not cleared.complete:
@@ -198,9 +216,20 @@ class Actions:
             raise Busy(f"An action on {self._name} is under way already.", "Nothing was done; wait for its end.")
         self._doing = True
 
-    def finish(self, *, was_cut: bool = False) -> None:
-        """Let the next action through."""
-        self._doing, self._was_cut = False, was_cut
+    def finish(self, cut: ActionRow | None = None) -> None:
+        """Let the next action through; `cut` is one that has ended with its connection."""
+        self._doing, self._cut = False, cut
+
+    def _deed(self, kind: Kind, about: About, *, quiet: bool = False) -> Deed:
+        """Return an action that may begin; raises UsageError where nothing may be done."""
+        if self._read_only:
+            what = f"{self._name} is watched read-only: nothing is done to a server there."
+            raise UsageError(what, "Leave --read-only out, or take `read-only` away from the target, to allow it.")
+        node = self._picture.state.node
+        return Deed(self, kind, about, (self._name, node), quiet=quiet)
+
+    def _complain(self, sentence: str) -> None:
+        self._picture.apply([ChannelClosed(at=self._clock.now(), channel="actions", why=sentence)])
 
     def _is_ours(self, left: Unfinished) -> bool:
         return left.claim.token == self._token
@@ -217,36 +246,16 @@ class Actions:
         self._picture.apply([ActionStep(at=now, action=kind, step=step, ended=ended, failed=failed, left=left)])
 
 
-class _Told:
-    """One action: lets no second one through, tells its steps, and that it failed where it raises."""
-
-    def __init__(self, actions: Actions, kind: Kind) -> None:
-        self._actions = actions
-        self._kind = kind
-
-    def step(self, step: Step) -> None:
-        self._actions.tell(self._kind, step.text, left=step.left)
-
-    def end(self, text: str) -> None:
-        self._actions.tell(self._kind, text, ended=True)
-
-    def __enter__(self) -> _Told:
-        self._actions.begin()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        self._actions.finish(was_cut=isinstance(error, ConnectionLost))
-        if isinstance(error, ConnectionLost):
-            text = f"The connection was lost in the middle: {error.what} What happened is said when it is back."
-            self._actions.tell(self._kind, text, ended=True, failed=True)
-        elif isinstance(error, BringupError):
-            self._actions.tell(self._kind, str(error), ended=True, failed=True)
-        elif error is not None:
-            self._actions.tell(self._kind, f"It was broken off ({type(error).__name__}).", ended=True, failed=True)
-
-
 def _kind(left: Unfinished) -> Kind:
     return "restart" if left.action == "restart" else "stop"
+
+
+def _about(plan: StopPlan, action: str, way: str = "", command: str = "") -> About:
+    return _doing(action, command or plan.command, tuple(member.pid for member in plan.members), way)
+
+
+def _doing(action: str, what: str = "", pids: tuple[int, ...] = (), way: str = "") -> About:
+    return About(_who(), action, what, pids, way)
 
 
 def _survey(plan: StopPlan) -> Survey:

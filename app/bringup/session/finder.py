@@ -75,9 +75,9 @@ class Finder:
         chosen = choose(found.servers, self._channels.picture.state.server, self._picked)
         if chosen is None:
             self._channels.picture.apply([Searching(at=now, seeks=found.seeks)])
-            self._search.begin(host, group, alone=self._watched[0] is None)
             if self._watch is None and self._log:
                 self._watch = group.create_task(self._channels.logs.follow(host, self._log), name="log")
+            self._search.begin(host, group, alone=self._watched[0] is None)
             return
         others = tuple(server for server in found.servers if server is not chosen)
         self._search.end()

@@ -25,6 +25,9 @@ from bringup.session.reading import LogReader
 
 AGAIN = 5.0
 """Seconds before a log that was refused is tried again: somebody may be giving us the right to read it."""
+FIRST = 2.0
+"""Seconds that other channels wait for the log to be opened."""
+_LOOK = 0.02
 READABLE = ("file", "deleted", "stream")
 """Kinds of targets that a path or a runtime's own command leads to; the others are told, not followed."""
 
@@ -50,6 +53,13 @@ class Logs:
     def open_line(self) -> bytes:
         """Return the unterminated tail of the log that was last read from."""
         return b"" if self._newest is None else mask(self._newest.folder.tail)
+
+    async def begun(self) -> None:
+        """Wait until all logs have been opened, but not for long: of few sessions on a host the log gets the first."""
+        for _ in range(int(FIRST / _LOOK)):
+            if all(log is not None and _is_begun(log) for log in self._open.values()):
+                return
+            await asyncio.sleep(_LOOK)
 
     async def follow(self, host: Host, targets: Sequence[LogTarget]) -> None:
         """Follow all targets until cancelled; raises ConnectionLost."""
@@ -171,6 +181,10 @@ class Logs:
 
     def _opened(self, target: LogTarget, size: int) -> LogOpened:
         return LogOpened(at=self._clock.now(), path=target.path, kind=target.kind, size=size, note=target.note)
+
+
+def _is_begun(log: Follower | CommandLog) -> bool:
+    return not isinstance(log, Follower) or log.is_begun
 
 
 def _is_new(reader: LogReader, moved: LogMoved) -> bool:

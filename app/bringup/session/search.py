@@ -57,6 +57,7 @@ class Search:
             port=self._target.port if alone else None,
             patience=GPU_PATIENCE if alone else 0,
         )
+        await self._channels.logs.begun()
         while True:
             decoder = probe.ProbeDecoder()
             try:

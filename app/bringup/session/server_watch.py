@@ -65,6 +65,7 @@ class ServerWatch:
 
     async def _probe(self) -> None:
         script = probe.script(self._server.pid, port=self._server.port)
+        await self._channels.logs.begun()
         while True:
             decoder = probe.ProbeDecoder(self._server.pid)
             try:

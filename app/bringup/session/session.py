@@ -27,7 +27,8 @@ from bringup.hosts.greeting import greet
 from bringup.session.actions import Actions
 from bringup.session.backoff import waits
 from bringup.session.clock import HostClock
-from bringup.session.console import Findings, Orphan, StopPlan, Unfinished
+from bringup.session.console import Findings, Orphan, Started, StopPlan, Unfinished
+from bringup.session.deeds import Write
 from bringup.session.ending import why_lost
 from bringup.session.finder import Finder
 from bringup.session.knowledge import Knowledge
@@ -41,6 +42,7 @@ from bringup.session.waking import dead_after_sleep
 
 if TYPE_CHECKING:
     from bringup.history.store import Store
+    from bringup.hosts.control import LaunchCommand
     from bringup.recordings.place import Keeping
 
 Connect = Callable[[], Awaitable[Host]]
@@ -59,6 +61,7 @@ class Session:
         clock: HostClock | None = None,
         history: Store | None = None,
         keeping: Keeping | None = None,
+        write_down: Write | None = None,
     ) -> None:
         self._connect = connect
         self._knowledge = knowledge
@@ -76,6 +79,8 @@ class Session:
             stop_command=target.stop_command,
             launch=target.launch,
             within=target.within,
+            read_only=target.read_only,
+            write=write_down,
         )
         self._starts = Starts(history, target, self._picture, self._clock, self._logs, knowledge.policy)
         self.recorder = self._make_recorder(keeping) if keeping is not None else None
@@ -107,6 +112,7 @@ class Session:
             self._recording.cancel()
             await asyncio.gather(self._recording, return_exceptions=True)
             await self.recorder.finish()
+        await self._actions.ledger.finish()
         if self._host is not None:
             await self._host.close()
 
@@ -115,7 +121,8 @@ class Session:
         if self._task is None:
             return
         try:
-            await self._task
+            # Whoever gives up waiting does not end the watch.
+            await asyncio.shield(self._task)
         except Exception as error:
             raise failure_of(error) from error
 
@@ -174,6 +181,12 @@ class Session:
         """Stop the server and launch it again, with `argv` as another command line."""
         started = await self._actions.restart(self._reach(), plan, argv)
         self._finder.expect(started.pid)
+
+    async def launch(self, name: str, command: LaunchCommand) -> Started:
+        """Launch a configured target, detached from the connection; raises LaunchFailed with its last words."""
+        started = await self._actions.launch(self._reach(), name, command)
+        self._finder.expect(started.pid)
+        return started
 
     async def orphans(self) -> tuple[Orphan, ...]:
         """Look for workers that live on without their launcher."""

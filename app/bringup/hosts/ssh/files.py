@@ -17,11 +17,13 @@ from bringup.hosts.base import FileLook, OpenFile
 from bringup.hosts.scripts import wire
 from bringup.hosts.ssh.errors import NETWORK, channel_error, printable
 from bringup.hosts.ssh.line import Line
-from bringup.hosts.ssh.process import Commands
+from bringup.hosts.ssh.process import FULL, Commands
 from bringup.hosts.ssh.shell_file import ShellFile
 
 Answer = TypeVar("Answer")
 START_TIMEOUT = 8.0
+TRIES = 10
+"""Times that the file service is asked for while the host has no session left."""
 HEAD = 64
 NO_SUBSYSTEM = 0xFFFFFFFF
 """asyncssh's own code for "Session request failed": the server has no such subsystem."""
@@ -74,20 +76,25 @@ class Files:
             self._sftp = None
 
     async def _start(self) -> None:
-        try:
-            async with asyncio.timeout(START_TIMEOUT):
-                self._sftp = await self._line.conn.start_sftp_client()
-        except (TimeoutError, asyncssh.SFTPError):
-            # No subsystem behind the name, or a login shell that prints into it.
-            self._missing = True
-        except NETWORK as exc:
-            if self._line.is_lost or not isinstance(exc, asyncssh.ChannelOpenError):
-                raise self._line.loss() from exc
-            if exc.code != NO_SUBSYSTEM:
-                raise channel_error(exc, self._line.name, "start its file service") from exc
-            self._missing = True
-        if self._line.is_lost:
-            raise self._line.loss()
+        for left in reversed(range(TRIES)):
+            try:
+                async with asyncio.timeout(START_TIMEOUT):
+                    self._sftp = await self._line.conn.start_sftp_client()
+            except (TimeoutError, asyncssh.SFTPError):
+                # No subsystem behind the name, or a login shell that prints into it.
+                self._missing = True
+            except NETWORK as exc:
+                if self._line.is_lost or not isinstance(exc, asyncssh.ChannelOpenError):
+                    raise self._line.loss() from exc
+                self._missing = exc.code == NO_SUBSYSTEM
+                if not self._missing and not left:
+                    raise channel_error(exc, self._line.name, "start its file service") from exc
+            if self._line.is_lost:
+                raise self._line.loss()
+            if self._missing or self._sftp is not None:
+                return
+            # All sessions that the host allows are taken: that of a command which has just ended is free in a moment.
+            await asyncio.sleep(FULL)
 
     async def _open(self, sftp: asyncssh.SFTPClient, path: str) -> OpenFile:
         try:

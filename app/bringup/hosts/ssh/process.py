@@ -19,6 +19,12 @@ CHUNK = 1 << 16
 STREAM_WINDOW = 4 << 20
 """Bytes in flight of a stream: enough for 40 MB/s at a round trip of 100 ms."""
 STDERR_LIMIT = 1 << 16
+FULL = 0.1
+"""Seconds before another try where all sessions are taken, one of them by a command that ends soon."""
+
+
+LINGERS = 1.0
+"""Seconds for which the host may still count the session of a command that has ended."""
 
 
 class Reader(Protocol):
@@ -101,6 +107,10 @@ class Commands:
     def __init__(self, line: Way) -> None:
         self._line = line
         self._running: set[Process] = set()
+        self._short = 0
+        """Commands under way that end soon."""
+        self._ended = -LINGERS
+        """When one of them ended, on the loop's clock."""
 
     async def start(self, script: str, *, window: int = 2 << 20) -> Process:
         """Start a script; a cancelled start is ended as soon as the host has answered it."""
@@ -132,7 +142,7 @@ class Commands:
         try:
             async with asyncio.timeout(timeout):
                 whole = guarded_with_input(script, len(stdin)) if stdin else guarded(script)
-                process = await self.start(marked(whole, mark))
+                process = await self._start_short(marked(whole, mark))
                 try:
                     await asyncio.gather(
                         _feed(process, stdin),
@@ -141,6 +151,8 @@ class Commands:
                     )
                     status = await self.status(process)
                 finally:
+                    self._short -= 1
+                    self._ended = _now()
                     self.end(process)
         except TimeoutError as exc:
             raise ChannelRefused(
@@ -150,6 +162,19 @@ class Commands:
             ) from exc
         self.check_begun(out, status)
         return Completed(status, out.kept, err.kept)
+
+    async def _start_short(self, script: str) -> Process:
+        """Start a command that ends soon; where the host allows few sessions, after the one before it has ended."""
+        while True:
+            try:
+                process = await self.start(script)
+            except ChannelRefused:
+                if not self._short and _now() > self._ended + LINGERS:
+                    raise
+                await asyncio.sleep(FULL)
+            else:
+                self._short += 1
+                return process
 
     @contextlib.asynccontextmanager
     async def stream(self, script: str) -> AsyncIterator[Stream]:
@@ -233,6 +258,10 @@ class SshStream:
         """Stop collecting the standard error."""
         self._errors.cancel()
         self._errors.add_done_callback(_retrieve)
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
 
 
 async def _feed(process: Process, stdin: bytes) -> None:

@@ -26,7 +26,7 @@ COLUMNS = (
 
 def to_json(starts: Sequence[StartRow]) -> str:
     """Return starts as JSON, oldest first."""
-    return _told({"schema": SCHEMA, "starts": [_start(start) for start in starts]})
+    return told({"schema": SCHEMA, "starts": [_start(start) for start in starts]})
 
 
 def comparison_to_json(found: Comparison) -> str:
@@ -41,7 +41,7 @@ def comparison_to_json(found: Comparison) -> str:
         }
         for phase in found.phases
     ]
-    return _told(
+    return told(
         {
             "schema": SCHEMA,
             "first": _start(found.first),
@@ -114,5 +114,6 @@ def _cell(value: object) -> object:
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
-def _told(content: dict[str, Any]) -> str:
+def told(content: dict[str, Any]) -> str:
+    """Return a document as JSON that a person can read, too."""
     return msgspec.json.format(msgspec.json.encode(content), indent=2).decode() + "\n"

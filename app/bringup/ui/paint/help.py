@@ -34,7 +34,7 @@ def paint_help(width: int, *, read_only: bool, replay: bool = False) -> list[Row
     """Return the help as rows of at most `width` cells."""
     keys = shown(read_only=read_only, replay=replay)
     first = "Read-only: no key touches the server." if read_only else "Only R and K touch the server; both ask first."
-    first = "This is a recording: nothing can be done to what was recorded." if replay else first
+    first = "A recording: no key touches a server." if replay else first
     rows: list[Row] = [((first, "text"),), ()]
     for group in dict.fromkeys(key.group for key in keys):
         rows.append(((group, "title"),))
