@@ -6,10 +6,12 @@ import asyncio
 import contextlib
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 
 from faultwatch import Run, plain_connect
@@ -84,6 +86,37 @@ def listen(server: Sshd, port: int | None = None) -> Callable[[], None]:
     return end
 
 
+def listen_as(server: Sshd, user: str) -> tuple[Sshd, Callable[[], None]]:
+    """Start a listener that knows a user whom this machine does not have; returns it and what ends it.
+
+    The user stands in a file that is mounted over /etc/passwd in a mount namespace of the listener's own.
+    """
+    port = free_port()
+    config, users = server.folder / "sshd_config_user", server.folder / "passwd"
+    config.write_text((server.folder / "sshd_config").read_text().replace(f":{server.port}", f":{port}"))
+    users.write_text(f"{Path('/etc/passwd').read_text()}{user}:*:54321:54321::{server.home}:/bin/sh\n")
+    script = f"mount --make-rprivate / && mount --bind {users} /etc/passwd && exec {PROGRAM} -D -f {config}"
+    process = subprocess.Popen(["unshare", "-m", "sh", "-c", f"{script} -E {server.folder}/user.log"])
+    theirs = replace(server, port=port, pid=process.pid)
+    wait_for(port)
+
+    def end() -> None:
+        sessions = theirs.sessions()
+        process.terminate()
+        process.wait(10)
+        signal_all(sessions, signal.SIGTERM)
+
+    return theirs, end
+
+
+def wait_for(port: int) -> None:
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return
+        time.sleep(0.02)
+
+
 def stop_listening(server: Sshd) -> None:
     """End the listener and its connections."""
     sessions = server.sessions()
@@ -129,13 +162,7 @@ async def host_key_changed(run: Run) -> None:
     write_key(run.server.folder / "host_key")
     end = listen(run.server)
     run.cleanups.append(end)
-    deadline = time.monotonic() + 5
-    while time.monotonic() < deadline:
-        with contextlib.suppress(OSError):
-            _, writer = await asyncio.open_connection("127.0.0.1", run.server.port)
-            writer.close()
-            return
-        await asyncio.sleep(0.02)
+    wait_for(run.server.port)
 
 
 CONNECTIONS: dict[str, Callable[[Run], Awaitable[None]]] = {

@@ -1,4 +1,4 @@
-"""A start that is written while a real session watches it through a real sshd, and something goes wrong in the middle."""
+"""A start that is written while a real session watches it through a real sshd, and something goes wrong."""
 
 from __future__ import annotations
 

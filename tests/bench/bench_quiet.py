@@ -10,6 +10,7 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from subprocess import PIPE, Popen
 
@@ -17,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from bench_console import cpu_share
 from terminal import Terminal
 
+from bringup.demo import scenarios
 from bringup.demo.host import DemoHost
 
 ROUNDS = 3
@@ -36,7 +38,9 @@ app.run()
 
 async def serve() -> None:
     """Be the host until standard input ends; say how to log in."""
-    async with DemoHost("healthy", speed=30) as host:
+    healthy = scenarios.load("healthy")
+    silent = replace(healthy.plan, durations=replace(healthy.plan.durations, traffic=1e6))
+    async with DemoHost(replace(healthy, plan=silent), speed=30) as host:
         way = {
             "host": host.host,
             "port": host.port,

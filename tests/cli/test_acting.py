@@ -56,6 +56,10 @@ async def test_a_stop_shows_what_it_touches_and_says_when_it_is_done(way: Way) -
         again = await way.run("stop", "box", "--yes", *port(demo))
         assert (again.code, again.out) == (1, "")
         assert "There is no server to stop." in again.err
+        (row,) = (await way.run("history", "box", "--actions", "--json")).told["actions"]
+        assert (row["action"], row["outcome"]) == ("stop", "done")
+        assert members <= set(row["pids"])
+        assert row["said"] == done.out.strip()
 
 
 async def test_a_restart_launches_the_same_again(way: Way) -> None:

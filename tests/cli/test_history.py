@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +14,8 @@ import pytest
 from paststarts import KEY
 
 from bringup.cli import run
-from bringup.cli.memory import memory_of
+from bringup.cli.memory import ledger_of, memory_of
+from bringup.history.actions import ActionRow
 from bringup.history.place import FILE, data_folder, is_off
 from bringup.history.store import Store
 from bringup.session.target import Target
@@ -228,3 +230,46 @@ def test_the_environment_and_the_configuration_say_where_and_how_much(tmp_path: 
     for number in (1, 2, 3):
         kept.record(paststarts.start(number))
     assert kept.count() == 2
+
+
+def act(**more: object) -> None:
+    write = ledger_of(Target("gpu-a"), os.environ)
+    assert write is not None
+    row = ActionRow(
+        "a", 1000.0, "eva@desk", "stop", "gpu-a", "node-7", "python -m server", "TERM", tuple(range(40, 52))
+    )
+    write(replace(row, **more))  # type: ignore[arg-type]
+
+
+def test_what_was_done_to_servers_is_listed(capsys: pytest.CaptureFixture[str], store: Store) -> None:
+    assert told(capsys, "--actions") == "Nothing was done to a server from this machine.\n"
+    assert told(capsys, "gpu-b", "--actions").endswith(" on gpu-b from this machine.\n")
+    act()
+    act(outcome="done", said="All 12 processes have ended.", seconds=3.0)
+    act(id="b", at=2000.0, action="restart", way="", target="gpu-b", node="", pids=(), new_pid=77)
+    page = told(capsys, "--actions")
+    assert "stop     done after 3 s  gpu-a (node-7)  by eva@desk" in page
+    assert "PID 40, 41, 42, 43, 44, 45, 46, 47 and 4 more, by TERM, python -m server" in page
+    assert "All 12 processes have ended." in page
+    assert "restart  begun: its end was not seen  gpu-b  by eva@desk" in page
+    assert "gpu-b" not in told(capsys, "node-7", "--actions")
+    newest = json.loads(told(capsys, "--actions", "--json", "--limit", "1"))
+    (row,) = newest["actions"]
+    assert (newest["schema"], row["at"], row["seconds"]) == (1, "1970-01-01T00:33:20+00:00", None)
+    assert (row["action"], row["outcome"], row["new_pid"], row["said"]) == ("restart", "begun", 77, None)
+    assert not (store.folder / FILE).exists(), "it is no start"
+
+
+def test_the_list_of_actions_goes_with_little_else(capsys: pytest.CaptureFixture[str]) -> None:
+    for more in (("--csv",), ("--clear",), ("--compare", "1", "2")):
+        assert "--actions lists what was done" in told(capsys, "--actions", *more, code=2)
+
+
+def test_a_log_of_actions_that_cannot_be_read_is_a_sentence(capsys: pytest.CaptureFixture[str], store: Store) -> None:
+    (store.folder / "actions.jsonl").mkdir(parents=True)
+    assert "The log of actions cannot be read: Is a directory." in told(capsys, "--actions", code=1)
+
+
+def test_nothing_is_written_down_where_nothing_is_kept() -> None:
+    assert ledger_of(Target("gpu-a"), {"BRINGUP_HISTORY": "0"}) is None
+    assert ledger_of(Target("demo", within=1), {}) is None

@@ -64,7 +64,7 @@ async def test_it_is_launched_after_a_yes_and_outlives_the_console(way: Way) -> 
             terminal.send(b"yes\n")
             await asyncio.to_thread(terminal.wait_for, b"Launched as PID", PATIENCE)
             pid = await pid_in(folder / "pid")
-            await asyncio.to_thread(terminal.wait_for, str(pid).encode(), PATIENCE)
+            await asyncio.to_thread(terminal.wait_for, b"importing modules", PATIENCE)
             terminal.send(b"q")
             assert await asyncio.to_thread(terminal.end, 60) == 0
         assert alive(pid)

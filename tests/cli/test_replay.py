@@ -186,7 +186,14 @@ def test_what_is_no_recording_is_refused(
 
 @pytest.mark.parametrize(
     ("words", "says"),
-    [(["nowhere"], "There is no file"), (["--fast"], "Unknown option"), (["a", "b"], "That is too much")],
+    [
+        (["nowhere"], "There is no file"),
+        (["--fast"], "Unknown option"),
+        (["a", "b"], "That is too much"),
+        (["a", "--speed", "0"], "cannot be played at a speed of 0"),
+        (["a", "--speed", "10"], "--speed, --at and --theme are for the console"),
+        (["a", "--json", "--at", "+5"], "--speed, --at and --theme are for the console"),
+    ],
 )
 def test_a_wrong_command_line_is_told(words: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["replay", *words]) == 2

@@ -118,7 +118,7 @@ async def test_no_host(way: Way) -> None:
         (["status", "box", "--port", "0"], "There is no port 0"),
         (["status", "box", "--log", ""], "The name of the log is empty"),
         (["status", "box", "--nope"], "Unknown option: --nope"),
-        (["status", "a", "b"], "That is too much: b"),
+        (["status", "a", "a"], "a is named more than once"),
         (["status", "ssh:"], "'ssh:' is not the name of a host"),
         (["wait", "box", "--timeout", "soon"], "--timeout takes a duration such as"),
         (["wait", "box", "--appear", "-1"], "--appear takes a duration such as"),

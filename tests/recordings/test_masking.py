@@ -55,6 +55,15 @@ def test_what_is_before_a_sign_is_not_held_back() -> None:
     assert masking.feed(b"\n") == b"--api-key ***\n"
 
 
+def test_after_a_gap_the_rest_of_a_line_is_passed_over_for_it_could_be_the_rest_of_a_secret() -> None:
+    masking = Masking()
+    masking.feed(b"HF_TOKEN=hf_abc")
+    masking.skip()
+    assert masking.feed(b"def12345") == b""
+    assert masking.feed(b"678\nplain\n") == b"plain\n"
+    assert masking.feed(b"more\n") == b"more\n"
+
+
 def test_a_line_without_end_does_not_fill_the_memory() -> None:
     masking = Masking()
     masking.feed(b"token=" + b"a" * LONGEST)

@@ -213,14 +213,24 @@ async def test_a_folder_that_cannot_be_written_is_told_once_and_asked_for_it_is_
         await one.recorder.toggle()
 
 
-async def test_a_log_that_comes_faster_than_it_can_be_written_ends_the_recording_and_nothing_else(
+async def test_a_log_that_comes_faster_than_it_can_be_written_ends_what_runs_and_nothing_else(
     desk: Callable[..., Desk],
 ) -> None:
     one = desk()
     await one.begin()
-    piece = LogPiece("/log", random.Random(1).randbytes(1 << 20), BEGAN)
+    (own,) = one.files
+    noise = random.Random(1).randbytes(1 << 20)
     for _ in range(70):
-        one.picture.tap(piece)
+        one.picture.tap(LogPiece("/log", noise, BEGAN))
+    one.picture.tap(LogPiece("/log", b" --api-key sk-topse", BEGAN))
     await one.recorder.look()
-    assert "More came at once" in dict(one.picture.state.closed)["recording"]
+    assert "More of the log came at once" in dict(one.picture.state.closed)["recording"]
+    assert len(load_recording(own).items) == len(story()[:8])
+    assert "from now on" in await one.recorder.toggle()
+    await one.see(LogPiece("/log", b"cret99\nplain\n", BEGAN))
     await one.recorder.finish()
+    (asked,) = [path for path in one.files if path != own]
+    last = load_recording(asked).items[-1][1]
+    assert isinstance(last, LogPiece)
+    assert last.data.endswith(b"plain\n")
+    assert b"cret99" not in last.data

@@ -11,6 +11,7 @@ from timeline import START, Timeline, loading, serving
 
 from bringup.core.assess import assess
 from bringup.core.events import HostSeen, LinkChanged
+from bringup.core.policy import Policy
 from bringup.core.verdict import Verdict
 from bringup.engines.patience import load_policy
 from bringup.history.place import FILE
@@ -21,6 +22,7 @@ from bringup.session.logs import Logs
 from bringup.session.picture import Picture
 from bringup.session.starts import Starts, key_of
 from bringup.session.target import Target
+from bringup.session.waiting import impatient
 
 TARGET = Target(name="box")
 
@@ -34,13 +36,13 @@ class LevelLogs:
 class Watched:
     """A session's history, fed with timelines."""
 
-    def __init__(self, folder: Path, store: Store | None = None) -> None:
+    def __init__(self, folder: Path, store: Store | None = None, policy: Policy | None = None) -> None:
         self.store = store or Store(folder)
         self.picture = Picture(TARGET.name)
         self.moment = START
         self.logs = LevelLogs()
         clock = HostClock(monotonic=lambda: self.moment, wall=lambda: self.moment)
-        self.starts = Starts(self.store, TARGET, self.picture, clock, cast(Logs, self.logs), load_policy())
+        self.starts = Starts(self.store, TARGET, self.picture, clock, cast(Logs, self.logs), policy or load_policy())
 
     async def see(self, line: Timeline, after: float = 0.0) -> Watched:
         """Look at the state that a timeline has reached."""
@@ -108,6 +110,21 @@ async def test_the_next_start_knows_it_and_its_keys_match(watched: Watched, tmp_
         key.partition("/")[0] for key, _ in verdict.ghosts
     }
     assert len(next_one.store.starts()) == 2
+
+
+async def test_another_patience_and_the_earlier_starts_are_known_together(watched: Watched, tmp_path: Path) -> None:
+    await watched.see(line := begin())
+    await watched.see(ready(line))
+    next_one = Watched(tmp_path, policy=impatient(load_policy(), 40.0))
+    await next_one.see(line := begin(pid=200).spawn(2))
+    policy = next_one.starts.policy
+    assert {known.stalled for known in policy.patience.values()} == {40.0}
+    assert [start.total for start in policy.earlier] == [68.0]
+    line.wait(5).launch(tp=2).begin("weights", range(2)).sample().wait(30)
+    await next_one.see(line.sample())
+    assert verdict_of(next_one).eta_s is not None
+    await next_one.see(line.wait(30).sample())
+    assert verdict_of(next_one).state == "stalled"
 
 
 async def test_a_start_is_not_its_own_past(watched: Watched, tmp_path: Path) -> None:

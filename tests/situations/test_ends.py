@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from story import Story, loaded, loading, serving
 
-from bringup.core.events import HttpAnswered, KernelLine, KernelSaid, Server, ServerFound, Warned
+from bringup.core.events import ActionStep, HttpAnswered, KernelLine, KernelSaid, Server, ServerFound, Warned
 
 
 def test_out_of_memory_on_one_rank_counts_and_what_follows_does_not() -> None:
@@ -155,3 +155,53 @@ def test_a_restart_in_the_same_log_is_another_attempt_and_clean() -> None:
     story.wait(20).launch(tp=2)
     story.expect("starting", attempt=2, cause=None, failed_ranks=(), done={"weights": ()})
     assert story.state.earlier[0].kind == "oom"
+
+
+def act(story: Story, step: str, **more: object) -> Story:
+    """Let the operator's own stop go a step further."""
+    event = {"at": story.now, "action": "stop", "step": step, **more}
+    return story.add(ActionStep(**event))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("before", ["serving", "loading"])
+def test_a_stop_of_the_operators_own_is_one_while_processes_go_one_by_one(before: str) -> None:
+    story = serving(4) if before == "serving" else loading(4).working(range(4)).wait(10)
+    act(story, "SIGTERM sent to python (PID 100).", left=10.0).wait(1)
+    for rank in (2, 0, 1):
+        act(story.kill(rank), "Some still run; SIGKILL in 7 s.", left=7.0)
+        story.expect("stopped", within=2, cause="killed", failed_ranks=(), words=("being stopped", "SIGKILL in 7 s"))
+    story.fault("peer-lost", "Connection closed by peer", rank=3, secondary=True)
+    story.fault("unknown", "RuntimeError: the engine is dead", rank=3).wait(2)
+    story.kill(3).kill(None).wait(1)
+    act(story, "All processes have ended.", ended=True).wait(30)
+    story.expect("stopped", cause="killed", words="Stopped")
+    assert "being" not in story.look().summary
+
+
+def test_a_restart_says_what_it_does_while_there_is_no_server() -> None:
+    story = serving(2)
+    act(story, "SIGTERM sent to python (PID 100).", action="restart").wait(1).kill(0).kill(1).kill(None)
+    act(story, "Launching it again.", action="restart")
+    story.expect("stopped", within=2, words=("being restarted", "Launching it again"))
+
+
+def test_an_error_from_before_the_stop_is_what_ended_it() -> None:
+    story = loading(2).working(range(2)).wait(10).fault("oom", "torch.OutOfMemoryError", rank=1)
+    story.expect("failed", cause="oom")
+    story.wait(5)
+    act(story, "SIGTERM sent to python (PID 100).").wait(1).kill(0).kill(1).kill(None).wait(2)
+    story.expect("failed", cause="oom", failed_ranks=(1,))
+
+
+def test_a_rank_that_dies_long_after_a_stop_that_was_not_done_was_not_stopped() -> None:
+    story = serving(2)
+    act(story, "A stop is under way by eva@desk.", ended=True, failed=True).wait(60).kill(1)
+    story.expect("degraded", within=3, words="ended while the launcher still runs")
+
+
+def test_a_stop_that_leaves_something_says_what() -> None:
+    story = serving(2)
+    act(story, "SIGTERM sent to python (PID 100).").wait(1).kill(0)
+    story.expect("stopped", within=2)
+    act(story, "2 processes are left.", ended=True, failed=True).wait(20)
+    story.expect("stopped", words=("has failed", "2 processes are left"))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from bringup.core.events import KernelLine
 from bringup.core.kernel import cause_kind, explaining_line, rank_of_line, stalling_line
+from bringup.core.own_stop import is_stopped_here, stopped_here
 from bringup.core.policy import Policy
 from bringup.core.ranks import expected_ranks, name_of
 from bringup.core.state import Attempt, EndingLine, FaultLine, Rank, State
@@ -93,10 +94,10 @@ def _end(state: State, policy: Policy) -> Outcome | None:
     attempt = state.attempt
     root = root_line(attempt)
     stop = next((line for line in attempt.endings if line.how in _ENDS and _is_heeded(state, line)), None)
+    if is_stopped_here(state, stop, root):
+        return Outcome("stopped", stopped_here(state, stop, policy))
     if root is not None and not root.secondary and not root.after_kill:
         return _failed(attempt, root, policy)
-    if _stopped_by_operator(state, stop):
-        return Outcome("stopped", _by_operator(state, stop, policy))
     lost = lost_ranks(state)
     if stop is not None and stop.how not in _FAILURES and not (lost and _first_gone(state) < stop.at - _TOGETHER):
         return _stopped(stop, policy)
@@ -191,21 +192,6 @@ def _all_secondary_ends(attempt: Attempt, early: list[FaultLine]) -> bool:
 
 def _gave_up(attempt: Attempt) -> bool:
     return any(line.how in _FAILURES for line in attempt.endings)
-
-
-def _stopped_by_operator(state: State, stop: EndingLine | None) -> bool:
-    """The operator's own stop or restart came after this launch, and the server says that it ends, or has ended."""
-    action, began = state.action, state.attempt.began_at
-    if action is None or action.action not in ("stop", "restart") or (began is not None and action.since < began):
-        return False
-    return stop is not None or state.gone_at is not None
-
-
-def _by_operator(state: State, stop: EndingLine | None, policy: Policy) -> Cause:
-    text = stop.text if stop is not None and stop.text else "stopped from this console"
-    line = stop.line or None if stop is not None else None
-    advice = policy.advice.get("killed:operator", "")
-    return Cause("killed", text, line, None, secondary=False, advice=advice)
 
 
 def _failed(attempt: Attempt, root: FaultLine, policy: Policy) -> Outcome:

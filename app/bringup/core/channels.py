@@ -167,5 +167,5 @@ def action_step(state: State, event: ActionStep) -> State:
     old = state.action
     since = old.since if old is not None and old.action == event.action and not old.ended else event.at
     until = None if event.left is None else event.at + event.left
-    new = Action(event.action, event.step, since, event.ended, event.failed, until)
+    new = Action(event.action, event.step, since, event.ended, event.failed, until, event.at if event.ended else None)
     return state if new == old else replace(state, action=new)

@@ -216,6 +216,7 @@ class Action:
     failed: bool = False
     until: float | None = None
     """When the next step is taken, where there is a limit (epoch seconds on the host's clock)."""
+    ended_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,6 +10,7 @@ from bringup.core.eta import Eta, current_bar
 from bringup.core.hang_words import hang_words
 from bringup.core.hangs import NO_HANG, Shape
 from bringup.core.liveness import Liveness
+from bringup.core.own_stop import own_stop
 from bringup.core.phases import Position, Step, time_of
 from bringup.core.ranks import name_of
 from bringup.core.serving import Serving
@@ -87,7 +88,7 @@ def _ended(judged: Judged) -> str:
     cause = judged.outcome.cause if judged.outcome else None
     place = while_doing(judged.where.phase, judged.where.role)
     if judged.name == "stopped":
-        return _stopped(judged, cause, place)
+        return _being_stopped(judged) or _stopped(judged, cause, place)
     if cause is None:
         return f"Failed {place}."
     what = CAUSES.get(cause.kind, cause.kind)
@@ -117,6 +118,18 @@ def _by_kernel(judged: Judged, cause: Cause) -> str:
             return f"the GPU driver reported a fault (Xid) and {whose} ended"
         case _:
             return f"{whose} crashed"
+
+
+def _being_stopped(judged: Judged) -> str:
+    """How far the operator's own stop or restart is; empty where there is none, or it is done."""
+    action = own_stop(judged.state)
+    if action is None or (action.ended and not action.failed):
+        return ""
+    did = "stopped" if action.action == "stop" else "restarted"
+    step = f"{action.step[:_LONGEST].rstrip('.')}."
+    if action.failed:
+        return f"Stopped, but the {action.action} from this console has failed: {step}"
+    return f"Stopped: it is being {did} from this console. {step}"
 
 
 def _stopped(judged: Judged, cause: Cause | None, place: str) -> str:

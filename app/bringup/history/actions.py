@@ -27,6 +27,8 @@ LARGEST = 1 << 20
 Outcome = Literal["begun", "done", "failed", "cut off", "broken off"]
 """*begun* stands where no end was ever written; *cut off* by a lost connection; *broken off* by a cancel or defect."""
 OUTCOMES: tuple[Outcome, ...] = ("begun", "done", "failed", "cut off", "broken off")
+_LATEST = 1e11
+"""Epoch seconds beyond which no calendar of Python reaches."""
 _LONGEST = 600
 _MOST_PIDS = 300
 
@@ -129,5 +131,7 @@ def read_line(line: bytes) -> ActionRow | None:
         outcome = next((known for known in OUTCOMES if known == row["outcome"]), OUTCOMES[0])
         at, seconds, new_pid = float(row["at"]), float(row["seconds"]), int(row["new_pid"])
     except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
+        return None
+    if not 0 <= at < _LATEST or not 0 <= seconds < _LATEST:
         return None
     return ActionRow(**texts, at=at, pids=pids, outcome=outcome, seconds=seconds, new_pid=new_pid).harmless()

@@ -50,6 +50,11 @@ class Encoder:
             case _:
                 return [to_row(t, item)] if is_kept(item) and not isinstance(item, LogMoved) else []
 
+    def lose(self) -> None:
+        """Pass over what is left of the lines of all logs: some of their bytes are missing."""
+        for masking in self._logs.values():
+            masking.skip()
+
     def close(self, now: float) -> list[bytes]:
         """Return what was held back, and the moment of the end."""
         self._last = max(self._last, now - self.began)

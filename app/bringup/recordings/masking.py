@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from bringup.core.redact import mask, plain_until
 
 LONGEST = 64 * 1024
 """Bytes of an unfinished line that are held back; one that is longer is written as far as it goes."""
+
+_END = re.compile(rb"[\r\n]")
 
 
 class Masking:
@@ -19,9 +23,15 @@ class Masking:
         self._line = b""
         self._written = 0
         """How much of the unfinished line was written already."""
+        self._skips = False
 
     def feed(self, data: bytes) -> bytes:
         """Return what may be written now."""
+        if self._skips:
+            head = _END.search(data)
+            if head is None:
+                return b""
+            data, self._skips = data[head.end() :], False
         whole = self._line + data
         end = max(whole.rfind(b"\n"), whole.rfind(b"\r")) + 1
         out = b""
@@ -36,6 +46,10 @@ class Masking:
             out += whole[self._written : plain]
             self._written = plain
         return out
+
+    def skip(self) -> None:
+        """Forget the unfinished line: bytes are missing, and its rest could be the rest of a secret."""
+        self._line, self._written, self._skips = b"", 0, True
 
     def close(self) -> bytes:
         """Return what was held back, at the end of the stream."""

@@ -44,6 +44,14 @@ class Reel:
                 size = 0
         self._flush()
 
+    def lose(self, why: str) -> None:
+        """Learn that something was left out: what runs ends there, and what begins later begins after it."""
+        self._tape.stop()
+        for writer in self._writers:
+            writer.give_up(why)
+        if self._encoder is not None:
+            self._encoder.lose()
+
     def open(self, path: Path, header: Mapping[str, object], most: int, now: float) -> Writer:
         """Begin a recording with what the tape holds; raises BringupError where its file cannot be made."""
         began = self._encoder.began if self._encoder is not None else now
@@ -76,6 +84,9 @@ class Reel:
             self._encoder = Encoder(now)
         if isinstance(item, ServerFound):
             self._turn(self._encoder, item, now)
+        if self._tape.is_full and not self._writers:
+            self._encoder.lose()
+            return
         self._spread(self._encoder.rows(item, now))
 
     def _turn(self, encoder: Encoder, found: ServerFound, now: float) -> None:

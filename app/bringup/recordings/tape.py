@@ -28,6 +28,10 @@ class Tape:
             self._packed += self._packer.compress(row + b"\n")
             self.is_full = len(self._packed) > self._most
 
+    def stop(self) -> None:
+        """Take no more: something is missing from now on."""
+        self.is_full = True
+
     def rows(self) -> Iterator[list[bytes]]:
         """Yield what is held, some rows at a time."""
         packed = memoryview(bytes(self._packed) + self._packer.copy().flush(zlib.Z_SYNC_FLUSH))

@@ -61,6 +61,11 @@ class Writer:
         if self.size >= self._most:
             self._end(f"The recording {self.path} has reached its limit of {self._most >> 20} MiB and ended.")
 
+    def give_up(self, why: str) -> None:
+        """End the file with what it holds, for a reason in a sentence."""
+        self.flush()
+        self._end(why)
+
     def close(self) -> None:
         """Write the rest and end the file."""
         self.flush()

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
-from bringup.core.assess import assess
 from bringup.core.errors import ChannelRefused
 from bringup.core.events import KernelSaid, Server
 from bringup.core.kernel import is_unexplained
@@ -72,8 +71,7 @@ class KernelWatch:
     def _unexplained(self) -> Hashable:
         """What is unexplained now, so that something new is asked about at once; None where all is clear."""
         channels = self._channels
-        state, now = channels.picture.state, channels.clock.now()
-        verdict = assess(state, now, channels.knowledge.policy)
+        state, verdict = channels.picture.state, channels.verdict()
         if not is_unexplained(state, verdict):
             return None
         lost = tuple(rank.rank for rank in state.attempt.ranks if rank.gone_at is not None)

@@ -38,7 +38,8 @@ _ENDLESS = 1 << 50
 """Bytes of a recording that was asked for: only the disk limits it."""
 _WAKE = 4 << 20
 _MOST = 64 << 20
-"""Bytes of logs that may wait; a thread that falls so far behind is left out."""
+"""Bytes of logs that may wait: beyond it, what waits is left out, and what is being recorded ends."""
+_TOO_FAST = "More of the log came at once than could be written: the recording ended there."
 
 
 @dataclass(slots=True)
@@ -72,6 +73,8 @@ class Recorder:
         self._reel = Reel()
         self._queue: list[tuple[Item, float]] = []
         self._waiting = 0
+        self._lost = False
+        """Something that was seen was left out."""
         self._wake = asyncio.Event()
         self._turn = asyncio.Lock()
         self._server: tuple[int, int] | None = None
@@ -147,8 +150,6 @@ class Recorder:
     # --- the queue ---
 
     def _hear(self, item: Item) -> None:
-        if self._waiting > _MOST:
-            return
         self._queue.append((item, self._clock.now()))
         if isinstance(item, ServerFound):
             self._notice((item.server.pid, item.server.start))
@@ -157,14 +158,14 @@ class Recorder:
             if self._waiting > _WAKE:
                 self._wake.set()
             if self._waiting > _MOST:
-                self._tell("More came at once than could be written: nothing is recorded any more.")
+                self._queue, self._waiting, self._lost = [], 0, True
 
     async def _drain(self) -> None:
         async with self._turn:
-            if self._waiting > _MOST:
-                self._queue.clear()
-                return
             seen, self._queue, self._waiting = self._queue, [], 0
+            lost, self._lost = self._lost, False
+            if lost:
+                await asyncio.to_thread(self._reel.lose, _TOO_FAST)
             await asyncio.to_thread(self._reel.take, seen)
         for writer in self._writers():
             if writer.ended:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from bringup.core.assess import assess
 from bringup.core.errors import ChannelRefused
 from bringup.core.events import ChannelClosed, ChannelOpened, Event, LogTarget, Server, ServerGone
+from bringup.core.verdict import Verdict
 from bringup.hosts import probe, readiness
 from bringup.hosts.base import Host
 from bringup.session.clock import HostClock
@@ -32,6 +33,15 @@ class Channels:
         self.logs = logs
         self.knowledge = knowledge
         self.routes = readiness.load_routes()
+        self._judged: tuple[tuple[int, int], Verdict] | None = None
+
+    def verdict(self) -> Verdict:
+        """Judge the state, once a second for all who ask while nothing changes."""
+        now = self.clock.now()
+        moment = (self.picture.rev, int(now))
+        if self._judged is None or self._judged[0] != moment:
+            self._judged = (moment, assess(self.picture.state, now, self.knowledge.policy))
+        return self._judged[1]
 
     def open(self, channel: str) -> None:
         """Say that a channel works, whatever was said of it before."""
@@ -92,7 +102,7 @@ class ServerWatch:
         while True:
             now = channels.clock.now()
             state = channels.picture.state
-            verdict = assess(state, now, channels.knowledge.policy).state
+            verdict = channels.verdict().state
             question = readiness.next_question(state, verdict, now, channels.routes)
             if question is None or question.at > now + IDLE:
                 await asyncio.sleep(IDLE)

@@ -117,12 +117,12 @@ class Session:
             await self._host.close()
 
     async def wait(self) -> None:
-        """Raise a BringupError with what went wrong when the watch ends by itself; a defect is told as one."""
+        """Raise a BringupError with what went wrong when the watch ends by itself; giving up on it does not end it."""
         if self._task is None:
             return
+        await asyncio.wait((self._task,))
         try:
-            # Whoever gives up waiting does not end the watch.
-            await asyncio.shield(self._task)
+            await self._task
         except Exception as error:
             raise failure_of(error) from error
 

@@ -24,7 +24,9 @@ from bringup.ui.css import css
 from bringup.ui.driving import Driver as TerminalDriver
 from bringup.ui.driving import given_back
 from bringup.ui.hearing import Hearing
+from bringup.ui.keyed_app import KeyedApp
 from bringup.ui.keys import LEAVING, Key, bindings, shown
+from bringup.ui.own_keys import renamed
 from bringup.ui.screens.opening import OpeningScreen
 from bringup.ui.sizes import SMALLEST
 from bringup.ui.theme import THEMES, stand_ins
@@ -43,7 +45,7 @@ _LATER = ("bringup.ui.screens.watch", "bringup.ui.operator")
 """What the first frame does not need."""
 
 
-class BringupApp(App[None]):
+class BringupApp(KeyedApp):
     """The console over one session, given ready made or made by `connect` once the first frame is drawn."""
 
     CSS_PATH = css("app", "opening")
@@ -259,7 +261,7 @@ class BringupApp(App[None]):
 
     def keys_shown(self, *, read_only: bool) -> tuple[Key, ...]:
         """Return the keys that can be used here."""
-        return shown(read_only=read_only)
+        return renamed(shown(read_only=read_only, several=self.watch_screen.has_several), self.own_keys)
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Offer the same actions as the keys, and the themes."""

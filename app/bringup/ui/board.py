@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from textual.screen import Screen
 
 from bringup.ui.division import Division, Needs, divide
+from bringup.ui.keyed_app import own_keys_of
 from bringup.ui.paint.footer import paint_footer
 from bringup.ui.paint.gpus import paint_gpus
 from bringup.ui.paint.holders import paint_held
@@ -40,7 +41,7 @@ class Board:
         self.log_alone = False
         self.reserved = 0
         """Rows that something else takes above the footer."""
-        self.footer: Callable[[Picture | None, int, str], Row] = paint_footer
+        self.footer: Callable[[Picture | None, int, str, Mapping[str, str]], Row] = paint_footer
         self.filtered: int | None = None
         """Rank that the log is filtered to."""
         self.filter_name = ""
@@ -67,7 +68,7 @@ class Board:
             row = paint_held if picture.verdict.state == "waiting" else None
             rows = paint_gpus(picture, division.gpu_width or width, division.gpus, focused=focused == "gpus", row=row)
             self._painted("gpus").show(rows, faded=old)
-        self._painted("footer").show([self.footer(picture, width, focused)])
+        self._painted("footer").show([self.footer(picture, width, focused, own_keys_of(self._screen.app))])
         self.paint_log(picture)
 
     def paint_log(self, picture: Picture | None) -> None:
@@ -102,7 +103,7 @@ class Board:
         self._apply(Division(0, OPENING_ROWS, 0, 0, 0))
         self._painted("identity").show([paint_title(self._title, width)])
         self._painted("verdict").show(paint_opening(text, hint, width, OPENING_ROWS, failed=failed))
-        self._painted("footer").show([self.footer(None, width, self.panel)])
+        self._painted("footer").show([self.footer(None, width, self.panel, own_keys_of(self._screen.app))])
         self.paint_log(None)
 
     def _paint_ranks(self, picture: Picture, width: int, division: Division) -> None:

@@ -31,6 +31,8 @@ class Key:
     destructive: bool = False
     """It touches the server: a capital, confirmed, and gone in read-only mode."""
     palette: bool = True
+    several: bool = False
+    """It is of use, and shown, only where a start has several hosts."""
 
 
 LEAVING = ("q", "ctrl+q", "ctrl+c", "ctrl+z")
@@ -56,6 +58,8 @@ KEYS: tuple[Key, ...] = (
     Key("ranks", "3", "3", "panel('ranks')", "ranks", "Go to the ranks; ↑ and ↓ choose one.", "Panels"),
     Key("gpus", "4", "4", "panel('gpus')", "GPUs",
         "Go to the GPUs; on a small screen they take the place of the ranks.", "Panels"),
+    Key("node", "a", "a", "node", "another node",
+        "Where a start has several hosts: show the log and the GPUs of the next one.", "Panels", several=True),
     Key("log", "5,l", "5 l", "panel('log')", "log", "Go to the log.", "Panels"),
     Key("evidence", "v", "v", "evidence", "evidence",
         "Show all that the verdict rests on, and how old each channel is.", "Panels", footer=8),
@@ -133,8 +137,9 @@ def bindings(scope: Scope) -> list[Binding]:
     ]
 
 
-def shown(*, read_only: bool, replay: bool = False) -> tuple[Key, ...]:
-    """Return the keys that an operator may see, of a live session or of a recording."""
+def shown(*, read_only: bool, replay: bool = False, several: bool = False) -> tuple[Key, ...]:
+    """Return the keys that an operator may see, of a live session (of several hosts) or of a recording."""
+    keys = tuple(key for key in KEYS if several or not key.several)
     if replay:
-        return tuple(key for key in KEYS if not key.destructive and key.id not in NOT_IN_REPLAY)
-    return tuple(key for key in KEYS if not (read_only and key.destructive) and key.scope != "replay")
+        return tuple(key for key in keys if not key.destructive and key.id not in NOT_IN_REPLAY)
+    return tuple(key for key in keys if not (read_only and key.destructive) and key.scope != "replay")

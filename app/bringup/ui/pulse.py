@@ -1,4 +1,4 @@
-"""Looks many times a second whether there is something to draw, for next to nothing.
+"""When to draw: looks many times a second whether something is new, for next to nothing.
 
 A timer of Textual sends a message each time; twenty of them a second were most of what a quiet console cost.
 """
@@ -6,10 +6,21 @@ A timer of Textual sends a message each time; twenty of them a second were most 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING
 
-_WHEN_QUIET = 2
-"""Times longer between two looks once there was nothing new for a second."""
+if TYPE_CHECKING:
+    from bringup.core.state import State
+    from bringup.ui.picture import Picture
+
+_WHEN_QUIET = 4
+"""Times longer between two looks once there was nothing new for some of them."""
+_IN_VAIN = 4
+_PANELS_EVERY = 0.2
+"""Seconds between two paintings of the panels at least."""
+_WHEN_CALM = 1.0
+"""The same while nothing is on its way: only ages and loads change then."""
+_BUSY = ("starting", "slow")
 
 
 class Pulse:
@@ -22,13 +33,12 @@ class Pulse:
         self._next: asyncio.TimerHandle | None = None
         self._asked = False
         self._in_vain = 0
-        self._per_second = per_second
         self.looks = 0
         """How often it has looked."""
 
     def begin(self) -> None:
         """Look from now on; to be called on the event loop."""
-        rest = self._every if self._in_vain < self._per_second else _WHEN_QUIET * self._every
+        rest = self._every if self._in_vain < _IN_VAIN else _WHEN_QUIET * self._every
         self._next = asyncio.get_running_loop().call_later(rest, self.begin)
         self.looks += 1
         if not self._asked and self._is_due():
@@ -46,3 +56,34 @@ class Pulse:
         """Look no more."""
         if self._next is not None:
             self._next.cancel()
+
+
+class Pace:
+    """Says how soon the panels are painted anew."""
+
+    def __init__(self) -> None:
+        self._painted_at = -_WHEN_CALM
+        self._painted: Picture | None = None
+
+    def painted(self, picture: Picture) -> None:
+        """Learn what was painted just now."""
+        self._painted_at = asyncio.get_running_loop().time()
+        self._painted = picture
+
+    def is_due(self, state: State, now: float) -> bool:
+        """Tell whether a state at a moment of the host is worth painting by now."""
+        passed = asyncio.get_running_loop().time() - self._painted_at
+        if passed < _PANELS_EVERY:
+            return False
+        last = self._painted
+        if last is None or passed >= _WHEN_CALM or int(now) != int(last.now):
+            return True
+        return last.verdict.state in _BUSY or _marks(state) != _marks(last.state)
+
+
+def _marks(state: State) -> Hashable:
+    """What is shown as soon as it changes, however calm it was: never what only grows older."""
+    attempt = state.attempt
+    gone = tuple(rank.gone_at for rank in attempt.ranks)
+    told = (attempt.number, attempt.reached, len(attempt.faults), gone)
+    return told, state.link, state.server, state.gone_at, state.action, state.closed, state.http_bad_since

@@ -9,6 +9,7 @@ from bringup.session.replay import Replay
 from bringup.ui.app import BringupApp
 from bringup.ui.keys import Key, shown
 from bringup.ui.operator import Operator
+from bringup.ui.own_keys import renamed
 from bringup.ui.screens.replay import ReplayScreen
 
 
@@ -50,4 +51,4 @@ class ReplayApp(BringupApp):
 
     def keys_shown(self, *, read_only: bool) -> tuple[Key, ...]:
         """Return the keys of a replay."""
-        return shown(read_only=read_only, replay=True)
+        return renamed(shown(read_only=read_only, replay=True), self.own_keys)

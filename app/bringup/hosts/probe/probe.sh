@@ -51,14 +51,23 @@ ask_gpus() {
     printf 'G\t%s\n' "$up"
     nvidia-smi --format=csv,noheader,nounits \
         --query-gpu=index,uuid,memory.used,memory.total,utilization.gpu,power.draw,power.limit,temperature.gpu,name 2>&1 |
-        while IFS= read -r line; do printf 'g\t%.1500s\n' "$line"; done
+        {
+            # All lines in one piece: each piece costs the other end a packet.
+            set --
+            while IFS= read -r line; do set -- "$@" "$line"; done
+            [ $# = 0 ] || printf 'g\t%.1500s\n' "$@"
+        }
     # A process name can hold commas and line ends.
     nvidia-smi --format=csv,noheader,nounits --query-compute-apps=pid,gpu_uuid,used_memory,process_name 2>&1 |
-        while IFS= read -r line; do
-            parent='' user=''
-            case ${line%%,*} in '' | *[!0-9]*) ;; *) origin "${line%%,*}" ;; esac
-            printf 'a\t%s\t%s\t%.1500s\n' "$parent" "$user" "$line"
-        done
+        {
+            set --
+            while IFS= read -r line; do
+                parent='' user=''
+                case ${line%%,*} in '' | *[!0-9]*) ;; *) origin "${line%%,*}" ;; esac
+                set -- "$@" "$parent" "$user" "$line"
+            done
+            [ $# = 0 ] || printf 'a\t%s\t%s\t%.1500s\n' "$@"
+        }
     read -r up _ </proc/uptime
     printf 'Q\t%s\n' "$up"
 }

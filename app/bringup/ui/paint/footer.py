@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from bringup.ui.keys import shown
+from bringup.ui.own_keys import NO_OWN_KEYS, renamed
 from bringup.ui.paint.row import Row, Span, spread, width_of
 
 if TYPE_CHECKING:
@@ -12,15 +14,16 @@ if TYPE_CHECKING:
     from bringup.ui.picture import Picture
 
 _NEEDS_CAUSE, _NEEDS_RANKS, _NEEDS_SERVER = ("cause",), ("rank",), ("restart", "kill")
+_UNCONNECTED = ("quit", "help", "retry")
 _GONE = ("waiting", "failed", "stopped", "unknown")
 
 
-def paint_footer(picture: Picture | None, width: int, panel: str) -> Row:
-    """Return the hints for the focused panel; what cannot be done now is not offered."""
+def paint_footer(picture: Picture | None, width: int, panel: str, own: Mapping[str, str] = NO_OWN_KEYS) -> Row:
+    """Return the hints for the focused panel; what cannot be done now is not offered. `own` are the operator's keys."""
     right: Row = (("read-only ", "quiet"),) if picture is not None and picture.read_only else ()
     row: list[Span] = [(" ", "text")]
     room = width - width_of(right) - 1
-    hints = _hints(picture, panel)
+    hints = _hints(picture, panel, own)
     for key, does in hints:
         spans = [(key, "key"), (f" {does}  ", "quiet")]
         if width_of((*row, *spans)) > room + 1:
@@ -29,10 +32,12 @@ def paint_footer(picture: Picture | None, width: int, panel: str) -> Row:
     return spread(tuple(row), right, width)
 
 
-def _hints(picture: Picture | None, panel: str) -> list[tuple[str, str]]:
+def _hints(picture: Picture | None, panel: str, own: Mapping[str, str]) -> list[tuple[str, str]]:
     if picture is None:
-        return [("q", "quit"), ("?", "help"), ("r", "connect again")]
-    fit = [key for key in shown(read_only=picture.read_only) if key.footer and _useful(key.id, picture, panel)]
+        keys = {key.id: key for key in renamed(shown(read_only=True), own)}
+        return [(keys[name].shown.split()[0], keys[name].does) for name in _UNCONNECTED]
+    known = renamed(shown(read_only=picture.read_only), own)
+    fit = [key for key in known if key.footer and _useful(key.id, picture, panel)]
     return [(key.shown.split()[0], key.does) for key in sorted(fit, key=lambda key: key.footer)]
 
 

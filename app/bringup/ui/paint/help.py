@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from bringup.ui.keys import shown
+from bringup.ui.own_keys import NO_OWN_KEYS, renamed
 from bringup.ui.paint.bars import GROWN, INFERRED, OPENED, READ, SOLID, UNKNOWN
-from bringup.ui.paint.row import Row, wrapped
+from bringup.ui.paint.row import Row, width_of, wrapped
 from bringup.ui.paint.verdict import SIGNS
 
 _KEY = 10
@@ -30,10 +33,20 @@ _TEXTURES = (
 )
 
 
-def paint_help(width: int, *, read_only: bool, replay: bool = False) -> list[Row]:
-    """Return the help as rows of at most `width` cells."""
-    keys = shown(read_only=read_only, replay=replay)
-    first = "Read-only: no key touches the server." if read_only else "Only R and K touch the server; both ask first."
+def paint_help(
+    width: int,
+    *,
+    read_only: bool,
+    replay: bool = False,
+    several: bool = False,
+    own: Mapping[str, str] = NO_OWN_KEYS,
+) -> list[Row]:
+    """Return the help as rows of at most `width` cells; `own` are the operator's keys."""
+    keys = renamed(shown(read_only=read_only, replay=replay, several=several), own)
+    touching = " and ".join(key.shown.split()[0] for key in keys if key.destructive)
+    first = (
+        f"Only {touching} touch the server; both ask first." if touching else "Read-only: no key touches the server."
+    )
     first = "A recording: no key touches a server." if replay else first
     rows: list[Row] = [((first, "text"),), ()]
     for group in dict.fromkeys(key.group for key in keys):
@@ -53,5 +66,8 @@ def paint_help(width: int, *, read_only: bool, replay: bool = False) -> list[Row
 
 def _entry(left: str, ink: str, text: str, width: int) -> list[Row]:
     lines = wrapped(text, max(10, width - _KEY - 4), 3)
+    if width_of(((left, ink),)) > _KEY:
+        rows: list[Row] = [((f"  {row}", ink),) for row in wrapped(left, max(10, width - 2), 3)]
+        return [*rows, *(((" " * (_KEY + 4), "text"), (line, "text")) for line in lines)]
     first: Row = ((f"  {left.ljust(_KEY)}  ", ink), (lines[0], "text"))
     return [first, *(((" " * (_KEY + 4), "text"), (line, "text")) for line in lines[1:])]

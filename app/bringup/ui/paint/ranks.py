@@ -15,6 +15,7 @@ from bringup.ui.paint.row import Row, Span, fill, joined
 from bringup.ui.picture import Picture
 
 _MEMORY = 12
+_NODE = 16
 _QUIET_SHOWN = 5.0
 _WIDE, _MIDDLE = 60, 38
 _OVER = ("gone", "zombie")
@@ -81,8 +82,9 @@ def columns_for(ranks: int, width: int, rows: int) -> int:
 
 def _rank(picture: Picture, view: RankView, width: int, chosen: bool, look: RanksLook) -> Row:
     sign, ink = _sign(picture, view)
-    name = name_of(picture.state.attempt, view.rank)
-    longest = max(len(name_of(picture.state.attempt, other.rank)) for other in picture.verdict.ranks[:64])
+    several = len({other.node for other in picture.verdict.ranks}) > 1
+    name = _name(picture, view, several)
+    longest = max(len(_name(picture, other, several)) for other in picture.verdict.ranks[:64])
     room = width - longest - 4 - (_MEMORY if look.with_memory and look.columns == 1 else 0)
     counted = 8 if width >= _WIDE else 0
     bar = min(44, int(room * 0.34)) if width >= _WIDE else max(6, room - (14 if width >= _MIDDLE else 9))
@@ -101,6 +103,12 @@ def _rank(picture: Picture, view: RankView, width: int, chosen: bool, look: Rank
     if look.with_memory and look.columns == 1:
         row = (*row, (_memory(picture, view).rjust(_MEMORY - 1), "mem-own"))
     return row
+
+
+def _name(picture: Picture, view: RankView, several: bool) -> str:
+    """The rank's name, with its node where the start has several."""
+    name = name_of(picture.state.attempt, view.rank)
+    return f"{clean_text(view.node)[:_NODE]} {name}" if several else name
 
 
 def _sign(picture: Picture, view: RankView) -> Span:

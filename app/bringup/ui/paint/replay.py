@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bringup.session.frames import Mark
 from bringup.ui.keys import KEYS
+from bringup.ui.own_keys import NO_OWN_KEYS, renamed
 from bringup.ui.paint.measures import clock, short_duration
 from bringup.ui.paint.row import Row, Span, clip, spread, width_of
 from bringup.ui.paint.verdict import SIGNS
@@ -38,12 +39,13 @@ def paint_replay(look: ReplayLook, width: int) -> list[Row]:
     return [_line(look, width), clip(((" ", "text"), *_bar(look, max(1, width - 2))), width)]
 
 
-def paint_replay_footer(width: int) -> Row:
+def paint_replay_footer(width: int, own: Mapping[str, str] = NO_OWN_KEYS) -> Row:
     """Return the keys of a replay, as many as fit."""
     row: list[Span] = [(" ", "text")]
-    hints = [("q", "quit"), ("?", "help")]
-    keys = sorted((key for key in KEYS if key.scope == "replay" and key.footer), key=lambda key: key.footer)
-    for key, does in [*hints, *((key.shown, key.does) for key in keys)]:
+    known = [key for key in renamed(KEYS, own) if key.footer]
+    always = [key for key in known if key.id in ("quit", "help")]
+    keys = sorted((key for key in known if key.scope == "replay"), key=lambda key: key.footer)
+    for key, does in ((key.shown.split()[0], key.does) for key in (*always, *keys)):
         spans = [(key, "key"), (f" {does}  ", "quiet")]
         if width_of((*row, *spans)) > width + 1:
             break

@@ -9,6 +9,7 @@ from __future__ import annotations
 from textual.app import ComposeResult
 from textual.screen import Screen
 
+from bringup.ui.keyed_app import own_keys_of
 from bringup.ui.paint.footer import paint_footer
 from bringup.ui.paint.headings import heading
 from bringup.ui.paint.opening import OPENING_ROWS, paint_opening, paint_title
@@ -47,5 +48,5 @@ class OpeningScreen(Screen[None]):
             "verdict": paint_opening(self._text, "", width, OPENING_ROWS, failed=False),
             "log-heading": [log],
             "log": [],
-            "footer": [paint_footer(None, width, "log")],
+            "footer": [paint_footer(None, width, "log", own_keys_of(self.app))],
         }

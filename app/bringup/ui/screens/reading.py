@@ -10,6 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from bringup.ui.css import css
+from bringup.ui.keyed_app import own_keys_of
 from bringup.ui.paint.evidence import paint_evidence
 from bringup.ui.paint.help import paint_help
 from bringup.ui.paint.row import Row, spread
@@ -89,14 +90,16 @@ class HelpScreen(ReadingScreen):
 
     heading = "Keys"
 
-    def __init__(self, *, read_only: bool, replay: bool = False) -> None:
+    def __init__(self, *, read_only: bool, replay: bool = False, several: bool = False) -> None:
         super().__init__()
         self.read_only = read_only
         self.replay = replay
+        self.several = several
 
     def rows(self, width: int) -> list[Row]:
         """Return the help."""
-        return paint_help(width, read_only=self.read_only, replay=self.replay)
+        own = own_keys_of(self.app)
+        return paint_help(width, read_only=self.read_only, replay=self.replay, several=self.several, own=own)
 
 
 class EvidenceScreen(ReadingScreen):

@@ -34,7 +34,7 @@ class ReplayScreen(WatchScreen):
     def __init__(self, title: str, send: Callable[[str], None]) -> None:
         super().__init__(title, MUTE, send)
         self.board.reserved = ROWS
-        self.board.footer = lambda _picture, width, _panel: paint_replay_footer(width)
+        self.board.footer = lambda _picture, width, _panel, own: paint_replay_footer(width, own)
         self._seeks = 0
 
     def compose_more(self) -> ComposeResult:

@@ -23,9 +23,9 @@ from bringup.ui.keys import KEYS, bindings
 from bringup.ui.logview import LogView
 from bringup.ui.orders import Orders
 from bringup.ui.picture import Picture
-from bringup.ui.pulse import Pulse
+from bringup.ui.pulse import Pace, Pulse
 from bringup.ui.reporting import Reporting
-from bringup.ui.screens.log_keys import LogKeys
+from bringup.ui.screens.node_keys import NodeKeys
 from bringup.ui.screens.reading import EvidenceScreen, HelpScreen
 from bringup.ui.screens.servers import Choice, ServersScreen
 from bringup.ui.sizes import SMALLEST
@@ -35,12 +35,10 @@ from bringup.ui.widgets.painted import Painted, Panel
 from bringup.ui.widgets.ranks import RankPanel
 
 FLUSHES_PER_SECOND = 20
-_PANELS_EVERY = 4
-"""Looks of the pulse between two paintings of the panels while the log is busy."""
 _PANELS = ("verdict", "phases", "ranks", "gpus", "log")
 
 
-class WatchScreen(LogKeys):
+class WatchScreen(NodeKeys):
     """Panels over one session; owns no IO."""
 
     CSS_PATH = css("watch")
@@ -63,7 +61,7 @@ class WatchScreen(LogKeys):
         self.announcer = Announcer(voice, title, send)
         self._opening = ("", "", False)
         self._seen = (-1, -1)
-        self._painted_at = -_PANELS_EVERY
+        self._pace = Pace()
         self._behind = False
         self.pulse = Pulse(FLUSHES_PER_SECOND, self._is_behind, lambda: self.call_next(self.flush))
 
@@ -139,7 +137,8 @@ class WatchScreen(LogKeys):
         return console.rev, int(console.now())
 
     def _is_paint_due(self) -> bool:
-        return self._behind and self.pulse.looks - self._painted_at >= _PANELS_EVERY
+        console = self.console
+        return self._behind and console is not None and self._pace.is_due(console.state, console.now())
 
     def paint(self) -> None:
         """Judge the state now and draw all panels."""
@@ -149,7 +148,8 @@ class WatchScreen(LogKeys):
             return
         now = self._look(console)
         before, self.picture = self.picture, now
-        self._painted_at, self._behind = self.pulse.looks, False
+        self._pace.painted(now)
+        self._behind = False
         self.board.paint(now)
         self.orders.follow(before, now)
         self.announcer.hear(now.state, now.verdict)
@@ -221,6 +221,7 @@ class WatchScreen(LogKeys):
         if self.picture is None:
             return
         view = self.picture.verdict.ranks[event.position]
+        self.show_node_of(view)
         name = name_of(self.picture.state.attempt, view.rank)
         self.tell(self.log_view.only(view, name, alone=len(self.picture.verdict.ranks) == 1))
         self.paint()
@@ -229,7 +230,8 @@ class WatchScreen(LogKeys):
 
     def action_help(self) -> None:
         """Show the keys."""
-        self.app.push_screen(HelpScreen(read_only=self.console is not None and self.console.read_only))
+        read_only = self.console is not None and self.console.read_only
+        self.app.push_screen(HelpScreen(read_only=read_only, several=self.has_several))
 
     def action_evidence(self) -> None:
         """Show all the evidence."""

@@ -1,0 +1,122 @@
+"""The log of what was done to servers: two lines an action, private, bounded, readable whatever is in it."""
+
+from __future__ import annotations
+
+import json
+import stat
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bringup.history.actions import BEFORE, FILE, ActionLog, ActionRow, read_line
+
+ROW = ActionRow("a1", 1000.0, "eva@desk", "stop", "gpu-a", "node-7", "python -m server", "TERM", (41, 42))
+
+
+def test_the_begin_and_the_end_are_one_action(tmp_path: Path) -> None:
+    log = ActionLog(tmp_path / "data")
+    log.write(ROW)
+    assert log.read() == [ROW], "what was never ended is begun"
+    ended = replace(ROW, outcome="done", said="All 2 processes have ended.", seconds=3.25)
+    log.write(ended)
+    log.write(replace(ROW, id="b2", at=1001.0, target="gpu-b", node=""))
+    assert log.read()[0] == ended
+    assert [row.id for row in log.read()] == ["a1", "b2"]
+    assert len((tmp_path / "data" / FILE).read_text().splitlines()) == 3
+
+
+def test_lines_of_two_consoles_may_come_in_any_order(tmp_path: Path) -> None:
+    log = ActionLog(tmp_path)
+    log.write(replace(ROW, outcome="done"))
+    log.write(ROW)
+    assert [row.outcome for row in log.read()] == ["done"]
+
+
+def test_only_its_owner_can_read_it(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    ActionLog(folder).write(ROW)
+    (folder / FILE).chmod(0o644)
+    ActionLog(folder).write(ROW)
+    assert stat.S_IMODE((folder / FILE).stat().st_mode) == 0o600
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def test_a_link_in_its_place_is_not_followed(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.write_text("mine")
+    (tmp_path / FILE).symlink_to(other)
+    with pytest.raises(OSError, match="symbolic links"):
+        ActionLog(tmp_path).write(ROW)
+    assert other.read_text() == "mine"
+
+
+def test_secrets_and_escapes_do_not_come_in(tmp_path: Path) -> None:
+    what = "python --api-key very-secret-word \x1b[31m"
+    ActionLog(tmp_path).write(replace(ROW, what=what, said="HF_TOKEN=hf_abcdefghijklmnop", way="x" * 5000))
+    text = (tmp_path / FILE).read_text()
+    assert "very-secret-word" not in text
+    assert "hf_abcdefghijklmnop" not in text
+    assert "\\u001b" not in text
+    assert len(text) < 3000
+
+
+def test_a_host_or_the_newest(tmp_path: Path) -> None:
+    log = ActionLog(tmp_path)
+    for number in range(9):
+        log.write(replace(ROW, id=str(number), at=1000.0 + number, target=f"gpu-{number % 2}", node="node"))
+    assert [row.id for row in log.read("gpu-1", limit=2)] == ["5", "7"]
+    assert [row.id for row in log.read("node", limit=1)] == ["8"]
+    assert log.read("gpu-9") == []
+    assert ActionLog(tmp_path / "nothing").read() == []
+
+
+def test_it_takes_a_bounded_room_and_loses_the_oldest(tmp_path: Path) -> None:
+    log = ActionLog(tmp_path, largest=4000)
+    for number in range(200):
+        log.write(replace(ROW, id=str(number), at=float(number)))
+    assert (tmp_path / FILE).stat().st_size <= 4000
+    assert (tmp_path / BEFORE).stat().st_size <= 4000
+    kept = [int(row.id) for row in log.read(limit=1000)]
+    assert kept == list(range(kept[0], 200))
+    assert len(kept) > 10
+
+
+def test_many_writers_at_once_leave_whole_lines(tmp_path: Path) -> None:
+    def work(writer: int) -> None:
+        log = ActionLog(tmp_path)
+        for number in range(25):
+            log.write(replace(ROW, id=f"{writer}-{number}"))
+
+    threads = [threading.Thread(target=work, args=(writer,)) for writer in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(ActionLog(tmp_path).read(limit=1000)) == 100
+
+
+@pytest.mark.parametrize(
+    "line", [b"", b"{", b"[]", b"7", b"\xff", b'{"id": "a"}', b'{"pids": 7}', b"[" * 100_000, b'{"at": 1e999}']
+)
+def test_what_is_no_line_of_it_is_passed_over(line: bytes, tmp_path: Path) -> None:
+    assert read_line(line) is None
+    log = ActionLog(tmp_path)
+    log.write(ROW)
+    with (tmp_path / FILE).open("ab") as file:
+        file.write(line + b"\n")
+    log.write(replace(ROW, outcome="failed"))
+    assert [row.outcome for row in log.read()] == ["failed"]
+
+
+def test_a_line_is_json_that_says_who_when_what_where_and_the_outcome(tmp_path: Path) -> None:
+    ActionLog(tmp_path).write(replace(ROW, outcome="failed", said="2 processes are left."))
+    row = json.loads((tmp_path / FILE).read_text())
+    assert row["schema"] == 1
+    assert (row["who"], row["at"], row["action"], row["target"], row["node"]) == (
+        *("eva@desk", 1000.0, "stop", "gpu-a", "node-7"),
+    )
+    assert (row["pids"], row["outcome"], row["said"]) == ([41, 42], "failed", "2 processes are left.")
+    for wrong in (float("nan"), 1e300, -1.0):
+        assert read_line(json.dumps({**row, "at": wrong}).encode()) is None
