@@ -15,7 +15,8 @@ from bringup.cli import build, run
 from bringup.core.errors import BringupError
 
 COMMANDS = {
-    *("watch", "status", "wait", "stop", "restart", "demo", "explain", "replay", "history", "config", "completion"),
+    *("watch", "status", "wait", "stop", "restart", "demo", "explain", "replay", "record", "report"),
+    *("history", "config", "completion"),
 }
 PROGRAM = [sys.executable, "-m", "bringup"]
 

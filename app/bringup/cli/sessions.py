@@ -56,6 +56,7 @@ def one_session(
     """Return what watches one host."""
     way = through(connect.way_to(chosen.host, ask(chosen.target.name), options), chosen.way)
     target, environ = chosen.target, os.environ
+    knowledge = replace(knowledge, policy=replace(knowledge.policy, ranks=chosen.ranks))
     return Session(
         way,
         target,

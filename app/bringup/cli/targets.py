@@ -35,6 +35,8 @@ class Chosen:
     """The target of the configuration that was named."""
     way: Way | None = None
     """How the server is reached on the host, where that takes more than a login."""
+    ranks: tuple[int, ...] = ()
+    """The ranks that it should have, where the configuration says how many there are."""
     nodes: tuple[Chosen, ...] = ()
     """The hosts of one start, the head node first; empty where it has one host, which is this."""
 
@@ -92,7 +94,8 @@ def choose(
         stop_command=_stop_command(configured),
         launch=_launch(configured),
     )
-    chosen = Chosen(hosts[0], target, config, configured, way or _way_of(configured))
+    ranks = tuple(range(configured.ranks or 0))
+    chosen = Chosen(hosts[0], target, config, configured, way or _way_of(configured), ranks)
     return chosen if len(hosts) == 1 else together(chosen, hosts)
 
 
@@ -158,8 +161,15 @@ def together(chosen: Chosen, hosts: list[str]) -> Chosen:
         if launch is not None:
             place = {"BRINGUP_NODE_RANK": str(number), "BRINGUP_NODES": str(len(hosts)), "BRINGUP_HEAD": hosts[0]}
             launch = replace(launch, env={**place, **launch.env})
-        nodes.append(replace(chosen, host=host, target=replace(chosen.target, name=host, launch=launch)))
+        target = replace(chosen.target, name=host, launch=launch)
+        nodes.append(replace(chosen, host=host, target=target, ranks=_share(chosen.ranks, number, len(hosts))))
     return replace(chosen, host="", nodes=tuple(nodes))
+
+
+def _share(ranks: tuple[int, ...], number: int, nodes: int) -> tuple[int, ...]:
+    """Return the ranks of one node of several, which all have as many; none where they cannot."""
+    each = len(ranks) // nodes
+    return () if len(ranks) % nodes else ranks[number * each : (number + 1) * each]
 
 
 def configuration() -> Config | None:

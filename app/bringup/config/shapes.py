@@ -55,7 +55,7 @@ class Target(msgspec.Struct, frozen=True, rename="kebab", kw_only=True):
     notify: Command | None = None
     """Run on this machine when a start of this target has ended, instead of the general one."""
     ranks: Ranks | None = None
-    """How many ranks a whole start has."""
+    """How many ranks a whole start has, on all its hosts; counts where its command is not seen."""
     docker: Text | None = None
     """The container in which the server runs."""
     kube: Text | None = None

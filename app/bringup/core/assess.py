@@ -39,6 +39,8 @@ _SLACK = 2.0
 def assess(state: State, now: float, policy: Policy) -> Verdict:
     """Return the verdict about a state at a moment (epoch seconds on the watched host's clock)."""
     state = _of_this_process(without_newcomers(state, policy.signs.watched), now)
+    if policy.ranks:
+        state = replace(state, attempt=replace(state.attempt, told_ranks=policy.ranks))
     where = position(state)
     live = liveness(state, where, now, policy)
     served = serving(state, now, policy)

@@ -139,5 +139,7 @@ class Policy:
     """What the draft classes of the engines take, see core/drafts.py."""
     history: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     """Durations of the same phase in earlier starts of this command, newest last."""
+    ranks: tuple[int, ...] = ()
+    """The ranks of a whole start on this host, where the operator says how many there are."""
     earlier: tuple[PastStart, ...] = ()
     """The same starts as a whole, newest last: what follows a moment of one of them is known with its gaps."""

@@ -111,6 +111,8 @@ def expected_ranks(attempt: Attempt) -> tuple[int, ...] | None:
     None while the arguments of the launch are not known; once it is up, those that spoke are all there are.
     """
     if not attempt.launched:
+        if attempt.told_ranks and attempt.ranks:
+            return attempt.told_ranks
         numbers = tuple(rank.rank for rank in attempt.ranks)
         is_up = any(name in _UP for name, _ in attempt.reached)
         return numbers if is_up and numbers and numbers == tuple(range(len(numbers))) else None

@@ -98,6 +98,8 @@ class Attempt:
     """First sign of this launch: the process's start, or the first line."""
     launched: bool = False
     """Its arguments were seen (in the log or in the process list)."""
+    told_ranks: tuple[int, ...] = ()
+    """The ranks that there should be as the operator says; the arguments of the launch know better."""
     ranks: tuple[Rank, ...] = ()
     """Known ranks by number."""
     main: tuple[Edge, ...] = ()
