@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import tempfile
+from pathlib import Path
 
+import pytest
 from faulttable import pytest_terminal_summary as pytest_terminal_summary
 from hypothesis import settings
 
@@ -13,3 +15,34 @@ os.environ.setdefault("BRINGUP_DATA_DIR", tempfile.mkdtemp(prefix="bringup-tests
 settings.register_profile("ci", derandomize=True, print_blob=True)
 if os.environ.get("CI") == "true":
     settings.load_profile("ci")
+
+LONG = (
+    "control/test_cut.py",
+    "control/test_actions.py",
+    "control/test_restart_ways.py",
+    "cli/test_two_nodes.py",
+    "cli/test_launching.py",
+    "cli/test_acting.py",
+    "demo",
+    "faults",
+    "hosts/test_nasty_names.py",
+    "report/test_html_browser.py",
+    "session/test_demo_host.py",
+    "session/test_fleet.py",
+    "session/test_history_watch.py",
+    "session/test_real_hangs.py",
+    "session/test_real_sshd.py",
+    "session/test_recorder.py",
+    "session/test_ways.py",
+    "ui/test_driving.py",
+    "ui/test_kinds_of_terminals.py",
+)
+"""Files and folders whose tests start whole servers or cut connections, and wait for them: `pytest -m long`."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that take long, so that the everyday run can leave them to `.ci/run`."""
+    places = [Path(__file__).parent / name for name in LONG]
+    for item in items:
+        if any(place == item.path or place in item.path.parents for place in places):
+            item.add_marker("long")

@@ -248,7 +248,9 @@ async def at_each_moment(fault: str, one: Callable[[float], Awaitable[Run]]) -> 
         async with places:
             return await one(moment)
 
-    return await asyncio.gather(*(placed(moment) for moment in moments(fault)))
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(placed(moment)) for moment in moments(fault)]
+    return [task.result() for task in tasks]
 
 
 def longest(runs: list[Run]) -> tuple[float | None, float | None]:

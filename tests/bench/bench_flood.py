@@ -21,6 +21,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from bench_console import LINE, latencies
+from bench_ingest import Traffic
 from sshd import SFTP, start_sshd
 from terminal import Terminal
 
@@ -88,13 +89,15 @@ class Flood:
 
 def lines(log: Path, rate: int) -> Flood:
     """Lines of a server under load, `rate` a second."""
-    block = "".join(LINE.format(second=n % 60, token=n) for n in range(rate // WRITES))
-    return Flood(log, block.encode(), 1 / WRITES)
+    every = Traffic(1).log(rate // WRITES * 400).splitlines(keepends=True)
+    return Flood(log, b"".join(every[1 : rate // WRITES + 1]), 1 / WRITES)
 
 
 def bar(log: Path) -> Flood:
     """A bar that is redrawn 1,000 times a second."""
-    states = "".join(f"\rLoading safetensors checkpoint shards: {n:3}% | {n}/100 [00:01<00:09,  9.1it/s]" for n in range(20))
+    states = "".join(
+        f"\rLoading safetensors checkpoint shards: {n:3}% | {n}/100 [00:01<00:09,  9.1it/s]" for n in range(20)
+    )
     return Flood(log, states.encode(), 0.02)
 
 
@@ -127,9 +130,9 @@ def flooded(way: dict[str, object], what: str, flood: Flood, seconds: float) -> 
         terminal.send(b"q")
         terminal.end()
     told = json.loads(out.read_text())
-    late = found[int(len(found) * 0.95)]
+    median, late = statistics.median(found) * 1000, found[int(len(found) * 0.95)] * 1000
     print(
-        f"{what:34} {share:5.0%} of a core, keys {statistics.median(found) * 1000:3.0f} ms median {late * 1000:3.0f} p95, "
+        f"{what:34} {share:5.0%} of a core, keys {median:3.0f} ms median {late:3.0f} p95, "
         f"{memory:4.0f} MiB ({grown:+.0f}), {size / MIB:.0f} MiB written, {size - told['size']} bytes not read, "
         f"{told['lines']} lines read, {told['skipped']} not shown",
         flush=True,

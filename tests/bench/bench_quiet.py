@@ -1,4 +1,6 @@
-"""What the console costs while a ready server of eight ranks says nothing: `python tests/bench/bench_quiet.py [SECONDS]`.
+"""What the console costs while a ready server of eight ranks says nothing.
+
+    python tests/bench/bench_quiet.py [SECONDS]
 
 The demo's host runs in a process of its own; the console watches it over SSH, on a pseudo-terminal of 120x40.
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import pytest
 from timeline import ROOT, START, Timeline
@@ -147,12 +148,44 @@ def test_a_closed_port_is_said_and_in_the_end_degrades() -> None:
     assert "nobody listens on port 30000" in verdict.summary
 
 
-def test_answers_that_time_out_for_ever_degrade_and_never_fail() -> None:
+def test_answers_that_time_out_for_ever_are_never_ready_and_never_fail() -> None:
     tl = attached().launch(port=PORT).reached("ready")
+    said = []
     for _ in range(20):
-        tl.wait(30).add(HttpAnswered(at=tl.now, path="/health", error="timeout")).sample()
-        assert tl.verdict().state in ("ready", "degraded")
-    assert tl.verdict().state == "degraded"
+        tl.wait(30).add(HttpAnswered(at=tl.now, path="/health", error="timeout", took=5.0)).sample()
+        said.append(tl.verdict().state)
+    assert list(dict.fromkeys(said)) == ["starting", "slow", "stalled"]
+
+
+@pytest.mark.parametrize(
+    "bad", [{"status": 500}, {"status": 503}, {"error": "timeout"}, {"error": "reset"}, {"error": "refused"}]
+)
+def test_every_no_of_http_holds_ready_back_for_as_long_as_it_was_never_good(bad: dict[str, Any]) -> None:
+    tl = Timeline().found(port=PORT).spawn(1, title="sglang::scheduler").launch(port=PORT).reached("ready")
+    for after in (5, 60, 300):
+        tl.wait(after).add(HttpAnswered(at=tl.now, path="/health", **bad)).fault_in(0).sample()
+        verdict = tl.verdict()
+        assert verdict.state in ("starting", "slow")
+        assert verdict.summary.startswith("The ready line came, but /health answers")
+    tl.add(HttpAnswered(at=tl.now, path="/health", status=200))
+    assert tl.verdict().state == "ready"
+
+
+def test_a_question_put_before_the_ready_line_is_no_evidence_against_it() -> None:
+    tl = attached().launch(port=PORT).wait(60).reached("ready").wait(4)
+    tl.add(HttpAnswered(at=tl.now, path="/health", status=500, took=4.5)).sample()
+    verdict = tl.verdict()
+    assert verdict.state == "ready"
+    assert "http: /health answers HTTP 500, asked before the ready line had settled" in verdict.evidence
+    assert tl.verdict(400).state == "ready"
+
+
+def test_a_server_that_was_ready_and_then_fails_is_degraded() -> None:
+    tl = attached().launch(port=PORT).reached("ready").wait(9)
+    tl.add(HttpAnswered(at=tl.now, path="/health", status=200)).wait(10)
+    tl.add(HttpAnswered(at=tl.now, path="/health", status=500)).sample()
+    assert tl.verdict(60).state == "ready"
+    assert tl.verdict(200).state == "degraded"
 
 
 def test_what_the_old_server_answered_is_forgotten_when_the_port_changes_hands() -> None:

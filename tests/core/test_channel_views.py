@@ -33,7 +33,7 @@ def test_each_says_when_it_answered_and_when_it_showed_work():
     verdict = line.verdict(2)
     assert (view(verdict, "bar").says, view(verdict, "bar").moved_s) == ("3 of 24 shards of target", 14)
     assert (view(verdict, "processes").heard_s, view(verdict, "processes").moved_s) == (2, 9)
-    assert (view(verdict, "maps").says, view(verdict, "maps").moved_s) == ("TP0 is last, 1 of 24 opened", 9)
+    assert (view(verdict, "maps").says, view(verdict, "maps").moved_s) == ("TP0 maps shard 3 of 24", 9)
     assert (view(verdict, "memory").says, view(verdict, "memory").moved_s) == ("19 of 281 GiB of the GPUs in use", 2)
     assert view(verdict, "gpus").says == "2 GPUs, 1 at full utilisation, 260 of 1400 W"
     assert view(verdict, "gpus").moved_s is None

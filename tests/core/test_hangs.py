@@ -153,20 +153,24 @@ def test_a_stopped_rank_is_proof_and_its_end_is_recovery():
 
 
 @pytest.mark.parametrize(
-    ("wchan", "words"),
+    ("wchan", "after", "words"),
     [
-        ("folio_wait_bit_common", "TP1 waits for storage (state D, folio_wait_bit_common)"),
-        ("rpc_wait_bit_killable", "TP1 waits for a network file system (state D, rpc_wait_bit_killable)"),
-        ("os_acquire_rwlock_write", "TP1 waits for the GPU driver (state D, os_acquire_rwlock_write)"),
-        ("something_new", "TP1 waits in the kernel (state D, something_new)"),
-        ("", "TP1 waits in the kernel (state D)"),
+        ("folio_wait_bit_common", 60, "TP1 waits for storage (state D, folio_wait_bit_common)"),
+        ("rpc_wait_bit_killable", 300, "TP1 waits for a network file system (state D, rpc_wait_bit_killable)"),
+        ("os_acquire_rwlock_write", 60, "TP1 waits for the GPU driver (state D, os_acquire_rwlock_write)"),
+        ("something_new", 60, "TP1 waits in the kernel (state D, something_new)"),
+        ("", 60, "TP1 waits in the kernel (state D)"),
     ],
 )
-def test_one_that_waits_in_the_kernel_while_peers_go_on(wchan: str, words: str):
+def test_one_that_waits_in_the_kernel_while_peers_go_on(wchan: str, after: int, words: str):
     line = loading(2).spawn(2).change(1, state="D", wchan=wchan)
-    for _ in range(31):
+    for _ in range(after - 1):
         line.wait(1).fault_in(0).sample()
+        assert line.verdict().state in ("starting", "slow")
     verdict = line.verdict()
+    assert (verdict.state, verdict.hang) == ("slow", "")
+    assert "TP1 has waited in the kernel" in verdict.summary
+    verdict = line.wait(1).fault_in(0).sample().verdict()
     assert (verdict.state, verdict.hang, verdict.failed_ranks) == ("stalled", "uninterruptible", (1,))
     assert f"{words} and did nothing while peers went on." in verdict.summary
     verdict = line.change(1, state="R").wait(1).fault_in(1).sample().verdict()

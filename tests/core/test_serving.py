@@ -1,5 +1,7 @@
 from timeline import ROOT, START, Timeline, loading, serving
 
+from bringup.core.arrival import without_arrival
+from bringup.core.assess import assess
 from bringup.core.events import ChannelClosed, Decoded, HttpAnswered, PortSeen, Process
 
 
@@ -83,15 +85,33 @@ def test_a_server_that_says_503_after_its_own_ready_line_is_not_ready_yet():
     line.add(HttpAnswered(at=line.now + 9, path="/health", status=503))
     verdict = line.verdict(10)
     assert verdict.state == "starting"
-    assert verdict.summary == "The ready line came, but /health still answers HTTP 503."
-    assert line.verdict(500).state == "degraded"
+    assert verdict.summary == "The ready line came, but /health answers HTTP 503."
+    assert line.verdict(500).state == "stalled"
     line.add(HttpAnswered(at=line.now + 12, path="/health", status=200))
     assert line.verdict(13).state == "ready"
 
 
-def test_a_probe_that_cannot_connect_does_not_contradict():
-    line = serving(1)
-    line.add(HttpAnswered(at=line.now + 60, path="/health", error="refused"))
-    verdict = line.verdict(61)
-    assert verdict.state == "ready"
+def test_a_probe_that_cannot_connect_contradicts_unless_the_port_is_known_to_be_held():
+    line = serving(1).wait(30)
+    line.add(HttpAnswered(at=line.now, path="/health", error="refused"))
+    verdict = line.verdict(1)
+    assert verdict.state == "starting"
     assert "http: /health answers refused" in verdict.evidence
+    line.spawn(1, title="sglang::scheduler").add(PortSeen(at=line.now, port=30000, pid=ROOT))
+    assert line.verdict(1).state == "ready"
+
+
+def test_a_launcher_that_was_stopped_before_we_came_is_said_in_two_samples():
+    line = serving(1).spawn(1, title="sglang::scheduler").wait(1).sample()
+    assert line.verdict().state == "ready"
+    late = serving(1).wait(60)
+    late.spawn(1, title="sglang::scheduler").state = serving(1).wait(60).state
+    late.change(None, state="T").sample().wait(1).sample()
+    assert late.verdict().state == "ready"
+    verdict = assess(without_arrival(late.state), late.now, late.policy)
+    assert (verdict.state, verdict.summary) == (
+        "degraded",
+        "Serving on port 30000, but the launcher is stopped (state T).",
+    )
+    late.change(None, state="S").wait(1).sample()
+    assert late.verdict(10).state == "ready"

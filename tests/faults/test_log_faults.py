@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import signal
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from connectionfaults import signal_all
 from faultwatch import PIECES, YESTERDAY, Run, Writer, at_each_moment, play, settle, watched
-from logfaults import LOGS
+from logfaults import LOGS, file_services
 
 from bringup.core.events import ChannelClosed
 from bringup.session.knowledge import Knowledge
 
+LEAVES_WITHIN = 10.0
 MARK = b"--- bringup, "
 ANEW = ("truncated, regrown at once",)
 """Faults with which another start begins: what is known of the one before it goes."""
@@ -79,3 +83,13 @@ async def test_a_file_system_that_hangs_is_told(known: Knowledge, tmp_path: Path
         await settle(run)
         assert any("does not answer" in why for why in told)
         assert "log" not in dict(run.session.state.closed)
+
+
+async def test_leaving_does_not_wait_for_a_file_system_that_hangs(known: Knowledge, tmp_path: Path) -> None:
+    async with watched(tmp_path, known) as run:
+        services = file_services(run)
+        signal_all(services, signal.SIGSTOP)
+        run.cleanups.append(lambda: signal_all(services, signal.SIGKILL))
+        assert services
+        async with asyncio.timeout(LEAVES_WITHIN):
+            await run.session.close()

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from report.pages import PAGES, START, WAITING, caused, failed, slow, untimed
 
-from bringup.core.verdict import Advisory
+from bringup.core.verdict import Advisory, Countdown
 from bringup.report.contract import Contract, contract, moment, to_json
 
 FIELDS = [
@@ -17,7 +17,7 @@ FIELDS = [
 ]
 NEVER_NULL = {"schema", "state", "summary", "attempt", "now"}
 LISTS = {"ranks_done", "ranks", "phases", "failed_ranks", "warnings", "evidence"}
-RANK = ["rank", "node", "labels", "pid", "gpu", "phase", "role", "progress", "source", "quiet_s"]
+RANK = ["rank", "node", "labels", "pid", "gpu", "phase", "role", "progress", "source", "quiet_s", "part"]
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -85,3 +85,13 @@ def test_no_secret_and_no_escape_leaves_in_the_json() -> None:
     assert secret not in told
     assert "\\u001b" not in told
     assert not {"\x1b", "\x9b"} & set(told)
+
+
+def test_a_hang_and_a_time_limit_are_told_where_there_are_any() -> None:
+    limit = Countdown("the load barrier", 41.26, 480.0, (3,), "300 s before SGLang 0.5.6")
+    written = to_json(replace(WAITING, state="stalled", hang="waits-for-one", countdown=limit))
+    told = json.loads(written)
+    assert list(told) == [*FIELDS, "hang", "countdown"]
+    assert told["hang"] == "waits-for-one"
+    assert told["countdown"] == {"name": "the load barrier", "left_s": 41.3, "limit_s": 480.0, "waits_for": [3]}
+    assert msgspec.json.decode(written, type=Contract, strict=True).countdown is not None

@@ -8,10 +8,10 @@ import pytest
 from playedsession import Played
 from timeline import Timeline
 
-from bringup.core.events import LinkChanged, Searching, ServerGone
+from bringup.core.events import HttpAnswered, LinkChanged, PortSeen, Searching, ServerGone
 from bringup.engines.patience import load_policy
 from bringup.session.headless import Look
-from bringup.session.waiting import LATE, QUIET_SEEN, STALL_HOLDS, Terms, Wait, impatient
+from bringup.session.waiting import ANSWER, LATE, QUIET_SEEN, STALL_HOLDS, Terms, Wait, impatient
 
 NEVER = Terms()
 
@@ -177,6 +177,31 @@ async def test_a_stall_that_one_sample_shows_is_not_left_for() -> None:
     look = await waited(Played(timeline, second))
     assert look.verdict.failed_ranks == (1,)
     assert 13 + STALL_HOLDS - 1 <= look.elapsed <= 13 + STALL_HOLDS + 2
+
+
+@pytest.mark.parametrize(("status", "ends"), [(200, 31), (500, None), (None, 30 + ANSWER)])
+async def test_a_ready_line_waits_for_the_answer_of_a_port_that_can_be_asked(
+    status: int | None, ends: float | None
+) -> None:
+    timeline = loading()
+
+    def second(number: int) -> None:
+        works(timeline, number)
+        if number == 10:
+            timeline.end("weights", (0, 1), role="target").add(PortSeen(at=timeline.now, port=30000, pid=100))
+            timeline.add(HttpAnswered(at=timeline.now, path="/health", status=503))
+        if number == 30:
+            timeline.reached("http-up", "ready")
+        if status is not None and number > 30:
+            timeline.add(HttpAnswered(at=timeline.now, path="/health", status=status))
+
+    if ends is None:
+        with pytest.raises(AssertionError, match=r"still (starting|slow) after 60"):
+            await waited(Played(timeline, second), most=60.0)
+        return
+    look = await waited(Played(timeline, second))
+    assert look.verdict.state == "ready"
+    assert look.elapsed == pytest.approx(ends, abs=1.5)
 
 
 def test_without_a_stall_of_its_own_the_policy_stays() -> None:

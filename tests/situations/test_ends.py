@@ -182,7 +182,9 @@ def test_a_restart_says_what_it_does_while_there_is_no_server() -> None:
     story = serving(2)
     act(story, "SIGTERM sent to python (PID 100).", action="restart").wait(1).kill(0).kill(1).kill(None)
     act(story, "Launching it again.", action="restart")
-    story.expect("stopped", within=2, words=("being restarted", "Launching it again"))
+    verdict = story.expect("stopped", within=2, words=("being restarted", "Launching it again"))
+    assert verdict.cause is not None
+    assert verdict.cause.advice == "", "it is launched again without anybody's help"
 
 
 def test_an_error_from_before_the_stop_is_what_ended_it() -> None:

@@ -98,6 +98,20 @@ def test_a_failing_probe_alone_never_makes_a_serving_server_failed() -> None:
     story.expect("ready", within=2)
 
 
+@pytest.mark.parametrize("who", [1, None])
+def test_a_process_that_was_stopped_while_it_serves_is_said(who: int | None) -> None:
+    story = answer(serving(2), 200).wait(5)
+    story.said |= {"degraded"}
+    story.change(who, state="T")
+    name = "TP1 is" if who == 1 else "the launcher is"
+    verdict = story.expect("degraded", within=6, words=f"Serving on port 30000, but {name} stopped (state T).")
+    assert verdict.hang == ("stopped" if who == 1 else "")
+    if who == 1:
+        assert verdict.ranks[1].trouble == "stopped"
+    story.change(who, state="S")
+    story.expect("ready", within=2)
+
+
 def test_a_first_request_that_compiles_is_not_degraded() -> None:
     story = answer(serving(1), 200).wait(5)
     answer(story, 503)
@@ -140,6 +154,46 @@ def test_graphs_that_are_disabled_are_said_and_it_gets_ready_without_them() -> N
     story.reached("scheduler-up", "http-up").wait(2)
     answer(story, 200).reached("ready")
     story.expect("ready", warnings=("graphs-disabled",))
+
+
+# --- a log that lacks the ready line -------------------------------------------------------------------------
+
+
+def without_line(version: str, path: str, *said: str, **more: str) -> Story:
+    """A server that answers 200 on its own port for 20 minutes, and whose log never says that it is ready."""
+    story = up(loaded(2, version=version, **more)).working(())
+    story.said |= set(said)
+    story.serves = True
+    story.add(PortSeen(at=story.now, port=30000, pid=ROOT))
+    for _ in range(20):
+        answer(story, 200, path).wait(60)
+    return story
+
+
+@pytest.mark.parametrize(
+    ("version", "path", "more"),
+    [("0.5.9", "/health", {}), ("0.5.20", "/ready", {}), ("0.9.0", "/health", {"engine": "vllm"})],
+)
+def test_a_server_that_answers_for_minutes_is_ready_though_its_log_lacks_the_line(
+    version: str, path: str, more: dict[str, str]
+) -> None:
+    verdict = without_line(version, path, "ready", **more).expect("ready", phase="serving")
+    assert "log: no ready line yet" in verdict.evidence
+    assert f"http: {path} answers HTTP 200" in verdict.evidence
+
+
+def test_health_that_fails_after_that_degrades_and_takes_nothing_back() -> None:
+    story = without_line("0.5.9", "/health", "ready")
+    story.expect("ready")
+    answer(story, 503).wait(60)
+    story.expect("degraded", within=120, words="Serving on port 30000, but /health has been failing")
+
+
+def test_a_health_that_proves_nothing_is_named_in_a_stall() -> None:
+    verdict = without_line("0.4.9", "/health", "stalled").expect(
+        "stalled", phase="warmup", words="/health answers HTTP 200"
+    )
+    assert "log: no ready line yet" not in verdict.evidence
 
 
 # --- the files ----------------------------------------------------------------------------------------------

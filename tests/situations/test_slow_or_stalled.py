@@ -105,7 +105,8 @@ def test_a_stopped_rank_is_named_within_seconds_and_recovers() -> None:
 
 def test_a_rank_that_waits_for_dead_storage_is_named() -> None:
     story = loading(4).working(range(4)).wait(10).change(1, state="D", wchan="folio_wait_bit_common")
-    story.expect("stalled", within=60, hang="uninterruptible", failed_ranks=(1,), words=("TP1", "state D"))
+    story.expect("slow", within=40, words=("TP1", "folio_wait_bit_common"), hang="")
+    story.expect("stalled", within=40, hang="uninterruptible", failed_ranks=(1,), words=("TP1", "state D"))
 
 
 def test_a_rank_that_waits_for_storage_and_gets_it_is_reading() -> None:

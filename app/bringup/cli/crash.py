@@ -12,7 +12,7 @@ from pathlib import Path
 from bringup.core.redact import mask, mask_argv
 from bringup.core.sanitize import clean_text
 
-_PACKAGES = ("bringup", "textual", "rich", "asyncssh", "cyclopts", "msgspec")
+_PACKAGES = ("textual", "rich", "asyncssh", "cyclopts", "msgspec")
 _LONGEST = 1 << 18
 """Letters of a traceback that are kept: a recursion repeats itself, and an exception can hold a whole log."""
 
@@ -54,10 +54,8 @@ def _about(now: datetime) -> Iterator[str]:
 
 
 def _versions() -> Iterator[str]:
-    from importlib.metadata import PackageNotFoundError, version
+    from bringup.report.maker import program, version_of
 
+    yield program()
     for package in _PACKAGES:
-        try:
-            yield f"{package} {version(package)}"
-        except PackageNotFoundError:
-            yield f"{package} unknown"
+        yield f"{package} {version_of(package) or 'unknown'}"

@@ -14,6 +14,8 @@ Answer = Literal["yes", "no", "unknown"]
 Owner = Literal["own", "foreign", "free", "unknown"]
 NO_LOG = ("null", "missing", "denied", "terminal")
 """Kinds of logs that cannot be read."""
+SETTLED = 2.0
+"""Seconds after the ready line for which a question counts as asked before it: stamps of lines are whole seconds."""
 _TITLE = 120
 _DEAD = ("Z", "X")
 
@@ -140,10 +142,30 @@ def _http(state: State) -> Channel:
     why = next((why for name, why in state.closed if name == "http"), "")
     if answer is None or why:
         return Channel("http", "unknown", why or "not asked yet")
-    said = f"HTTP {answer.status}" if answer.status is not None else answer.error or "no answer"
-    good = answer.status is not None and 200 <= answer.status < 300
-    known: Answer = "yes" if good else "no" if fails(answer) else "unknown"
-    return Channel("http", known, f"{answer.path} answers {said}")
+    said = in_words(answer)
+    if is_good(answer):
+        return Channel("http", "yes", f"{answer.path} answers {said}")
+    nobody = answer.error == "refused" and owner(state) != "own" and time_of(state.attempt, "ready") is not None
+    if not (fails(answer) or nobody):
+        return Channel("http", "unknown", f"{answer.path} answers {said}")
+    if asked_before(answer, time_of(state.attempt, "ready")):
+        return Channel("http", "unknown", f"{answer.path} answers {said}, asked before the ready line had settled")
+    return Channel("http", "no", f"{answer.path} answers {said}")
+
+
+def in_words(answer: HttpAnswered) -> str:
+    """Return what was answered: the status, or what came instead of one."""
+    return f"HTTP {answer.status}" if answer.status is not None else answer.error or "no answer"
+
+
+def is_good(answer: HttpAnswered) -> bool:
+    """Tell whether an answer says that the server is well."""
+    return answer.status is not None and 200 <= answer.status < 300
+
+
+def asked_before(answer: HttpAnswered, ready: float | None) -> bool:
+    """Tell whether a question was put before the ready line, or so shortly after that it proves nothing against it."""
+    return ready is not None and answer.at - answer.took < ready + SETTLED
 
 
 def fails(answer: HttpAnswered) -> bool:

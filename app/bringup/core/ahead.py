@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from bringup.core.phases import Position
 from bringup.core.ranks import has_draft
 from bringup.core.state import Attempt
@@ -17,8 +19,33 @@ def ahead(attempt: Attempt, where: Position) -> tuple[str, ...]:
     found = []
     if has_draft(attempt) and attempt.draft_model and ("weights", "draft") not in begun:
         found.append("the draft's weights")
-    if not any(phase == "graphs" for phase, _ in begun) and "graphs-disabled" not in dict(attempt.warnings):
-        found.append("the graphs")
+    if "graphs-disabled" not in dict(attempt.warnings):
+        found.extend(_graphs(attempt, where))
     if where.phase != "warmup":
         found.append("the warm-up")
     return tuple(found)
+
+
+def _graphs(attempt: Attempt, where: Position) -> Iterator[str]:
+    """The captures that are still to come.
+
+    SGLang captures for the prefill first where it does at all (0.5.14 and later), then for the decode (the verify, with
+    a draft), and the draft's by itself, in up to three parts; which of these there are depends on the attention backend
+    and the number of draft steps (speculative/eagle_worker.py, init_cuda_graphs). vLLM captures all in one.
+    """
+    captured = [step for step in where.steps if step.phase == "graphs"]
+    target = {step.part for step in captured if step.role == "target"}
+    draft = {step.part for step in captured if step.role == "draft"}
+    if not captured:
+        yield "the graphs"
+        return
+    if attempt.engine != "sglang":
+        return
+    if target == {"prefill"}:
+        yield "the verify graphs" if has_draft(attempt) else "the decode graphs"
+    if not has_draft(attempt):
+        return
+    if not draft:
+        yield "the draft's graphs"
+    elif "extend" not in draft and where.phase != "warmup":
+        yield "any further graphs of the draft"

@@ -11,20 +11,24 @@ def without_arrival(state: State) -> State:
     """Return the state for one look that takes two samples: nothing that only the first of them shows is left.
 
     In the first sample of a tree all of its processes are new, which counts as work. Until there is a second sample
-    nothing is taken away.
+    nothing is taken away. What is left is the log's own age, which then needs a multiple of the phase's patience to be
+    a stall (`Signs.unwatched`): of the time before the look the processes tell nothing.
     """
     arrived = state.arrived_at
     if arrived is None or state.sampled_at is None or state.sampled_at <= arrived:
         return state
     ranks = tuple(_rank(rank, arrived) for rank in state.attempt.ranks)
     same = all(new is old for new, old in zip(ranks, state.attempt.ranks, strict=True))
-    return _still(replace(state, attempt=state.attempt if same else replace(state.attempt, ranks=ranks)), arrived)
+    halted = 0.0 if state.halted_at == arrived else state.halted_at
+    attempt = state.attempt if same else replace(state.attempt, ranks=ranks)
+    return _still(replace(state, attempt=attempt, halted_at=halted), arrived)
 
 
 def without_newcomers(state: State, watched: float) -> State:
     """Return the state without what the first sample shows of the whole tree, once it was watched for so many seconds.
 
-    Before that nothing having moved means little; after it one's own arrival must not be taken for a sign of life.
+    Before that its silence is only as old as the watch, whatever the log says: storage that gives something every
+    20 seconds looks dead in between. After it one's own arrival must not be taken for a sign of life.
     """
     arrived = state.arrived_at
     if arrived is None or state.sampled_at is None or state.sampled_at - arrived < watched:

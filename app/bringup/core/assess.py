@@ -17,14 +17,24 @@ from bringup.core.countdowns import countdown
 from bringup.core.eta import Foretold, current_bar, estimate
 from bringup.core.evidence import evidence
 from bringup.core.hangs import shape_of
-from bringup.core.liveness import Liveness, jit_seconds, judged_at, liveness
+from bringup.core.liveness import (
+    Liveness,
+    enough_watched,
+    is_blind,
+    is_unheard,
+    jit_seconds,
+    judged_at,
+    liveness,
+    phase_patience,
+    seen_until,
+)
 from bringup.core.notices import log_warnings, tight_memory
 from bringup.core.pace import slowed_down
 from bringup.core.phases import Position, done_ranks, position, time_of, timeline
 from bringup.core.policy import Policy
 from bringup.core.preflight import preflight
 from bringup.core.ranks import expected_ranks, has_draft
-from bringup.core.serving import Serving, serving
+from bringup.core.serving import Serving, answers_well, serving
 from bringup.core.state import Attempt, State
 from bringup.core.stragglers import mark
 from bringup.core.summary import Judged, summarise
@@ -34,20 +44,23 @@ from bringup.core.views import in_the_past, rank_views
 _YOUNG = 180.0
 """Seconds after its start in which a process may not have printed its arguments yet."""
 _SLACK = 2.0
+_FROZEN = 3.0
+"""Times `stale_after` without a sample of the processes until it is said in so many words."""
 
 
 def assess(state: State, now: float, policy: Policy) -> Verdict:
     """Return the verdict about a state at a moment (epoch seconds on the watched host's clock)."""
-    state = _of_this_process(without_newcomers(state, policy.signs.watched), now)
+    state = _of_this_process(state, now)
     if policy.ranks:
         state = replace(state, attempt=replace(state.attempt, told_ranks=policy.ranks))
     where = position(state)
+    state = without_newcomers(state, enough_watched(phase_patience(state, where, policy), policy))
     live = liveness(state, where, now, policy)
-    served = serving(state, now, policy)
+    served = serving(state, now, policy, live.stopped)
     if served.ready and where.phase not in (None, "serving"):
         where = replace(where, phase="serving", role=None, step=None)
     end = outcome(state, policy)
-    ranks = mark(state.attempt, rank_views(state, where, now, policy), where.step, now)
+    ranks = mark(state.attempt, rank_views(state, where, seen_until(state, now, policy), policy), where.step, now)
     name = _name(state, where, live, served, end, ranks, now)
     going = name in ("starting", "slow")
     foretold = estimate(state, where, now, policy) if going else Foretold()
@@ -78,9 +91,12 @@ def _name(
         return "degraded" if served.troubles else "ready"
     if _is_standby(state, where, live):
         return "standby"
-    if live.stalled and where.phase != "serving":
+    held = bool(live.stopped or live.stuck or live.launcher is not None)
+    if live.stalled and (where.phase != "serving" or served.doubt) and (held or not answers_well(state)):
         return "stalled"
-    if any(view.straggler for view in ranks) or live.silent or _far_slower(state, where, live, now):
+    if any(view.straggler for view in ranks) or live.held or live.silent or _far_slower(state, where, live, now):
+        return "slow"
+    if served.doubt and served.since is not None and now - served.since > live.slow_after:
         return "slow"
     return "starting"
 
@@ -199,15 +215,32 @@ def _warnings(judged: Judged, policy: Policy) -> tuple[Advisory, ...]:
     found += preflight(judged.state, judged.name, judged.where.phase)
     found += checkpoint_warnings(judged.state, judged.now, policy)
     found += [("channel-missing", f"{channel}: {why}") for channel, why in judged.state.closed]
+    found += _frozen(judged, policy)
     return tuple(
         Advisory(kind, detail, policy.advice.get(f"warning:{kind}", "")) for kind, detail in dict.fromkeys(found)
     )
 
 
+def _frozen(judged: Judged, policy: Policy) -> list[tuple[str, str]]:
+    """That samples do not come any more, though the host is connected: what is shown of the processes is old."""
+    state = judged.state
+    if state.sampled_at is None or state.gone_at is not None or not is_unheard(state, judged.now, policy):
+        return []
+    age = judged.now - state.sampled_at
+    if age <= _FROZEN * policy.stale_after or state.link.status == "lost":
+        return []
+    return [("channel-missing", f"processes: no sample for {age:.0f} s")]
+
+
 def _stale(state: State, now: float, policy: Policy) -> float | None:
-    """Seconds without any sign of the host; None where it is fresh, or where nothing samples it."""
+    """Seconds without a sample of the processes, or without any sign of the host where they cannot be had.
+
+    None where it is fresh, or where nothing samples it.
+    """
     if state.sampled_at is None:
         return None
-    signs = [state.sampled_at, state.log.grew_at, state.gpu.seen_at]
-    age = now - max(at for at in signs if at is not None)
+    heard = [state.sampled_at]
+    if is_blind(state):
+        heard += [at for at in (state.log.grew_at, state.gpu.seen_at) if at is not None]
+    age = now - max(heard)
     return age if age > policy.stale_after else None

@@ -48,6 +48,15 @@ def draw(attempt: Attempt, event: Bar) -> Attempt:
     return replace(attempt, bars=(*others, new)[-_MOST_BARS:])
 
 
+def date(attempt: Attempt, at: float) -> Attempt:
+    """Return the attempt with the time of its newest bar, where that was not known and is now."""
+    newest = attempt.bars[-1] if attempt.bars else None
+    if newest is None or newest.dated:
+        return attempt
+    dated = replace(newest, drawn_at=at, moved_at=at, dated=True)
+    return replace(attempt, bars=(*attempt.bars[:-1], dated))
+
+
 def bar_of(
     attempt: Attempt, phase: Phase, role: Role, part: str | None = None, owner: int | None = None
 ) -> BarState | None:
@@ -136,7 +145,7 @@ def _is_other(old: BarState, event: Bar) -> bool:
 def _among_several(old: BarState, event: Bar) -> BarState:
     """One of several bars that cannot be told apart: somebody went on, and the furthest of them is that far."""
     done, total = max(old.done, event.done), max(old.total, event.total)
-    return replace(old, done=done, total=total, drawn_at=event.at, moved_at=event.at)
+    return replace(old, done=done, total=total, drawn_at=event.at, moved_at=event.at, dated=_is_timed(event))
 
 
 def _start(event: Bar, edge: Edge, owner: int | None, old: BarState | None) -> BarState:
@@ -151,6 +160,7 @@ def _start(event: Bar, edge: Edge, owner: int | None, old: BarState | None) -> B
         title=event.title,
         drawn_at=event.at,
         moved_at=event.at,
+        dated=_is_timed(event),
         steps=((event.at, event.done),) if _is_timed(event) else (),
         provisional=event.provisional,
         owner=owner,
@@ -170,6 +180,7 @@ def _advance(old: BarState, event: Bar) -> BarState:
         title=event.title or old.title,
         drawn_at=event.at,
         moved_at=event.at if moved else old.moved_at,
+        dated=_is_timed(event) if moved else old.dated,
         steps=_steps(old, event) if moved and _is_timed(event) else old.steps,
         provisional=event.provisional and old.provisional,
     )
@@ -177,7 +188,7 @@ def _advance(old: BarState, event: Bar) -> BarState:
 
 def _is_timed(event: Bar) -> bool:
     """A bar carries no time: of one that was in the file already, only that of an earlier line is known."""
-    return event.stamp is None or event.at != event.stamp
+    return event.at > 0 and event.at != event.stamp
 
 
 def _steps(old: BarState, event: Bar) -> tuple[tuple[float, int], ...]:

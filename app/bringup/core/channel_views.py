@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from bringup.core.bars import bar_of
 from bringup.core.gpu_loads import worked_at
-from bringup.core.liveness import compilers, judged_at
+from bringup.core.liveness import compilers
 from bringup.core.phases import Position
 from bringup.core.policy import Policy
 from bringup.core.ranks import name_of
-from bringup.core.shards import opened, whole
+from bringup.core.shards import is_unknown, mapped_words, opened, whole
 from bringup.core.state import State
 from bringup.core.verdict import ChannelView
 from bringup.core.words import count, names
@@ -30,7 +30,7 @@ def channel_views(state: State, where: Position, now: float, policy: Policy) -> 
         ("processes", *_processes(state)),
         ("maps", *_maps(state)),
         ("cpu", *_cpu(state)),
-        ("compilers", *_compilers(state, now, policy)),
+        ("compilers", *_compilers(state, policy)),
         ("gpus", *_gpus(state, policy)),
         ("memory", *_memory(state)),
         ("port", *_port(state)),
@@ -71,7 +71,8 @@ def _bar(state: State, where: Position) -> Told:
     if bar is None:
         return "none was drawn yet", None, None
     what = {"shards": "shards", "graphs": "captures"}.get(bar.kind, "steps")
-    return f"{bar.done} of {bar.total} {what} of {bar.role or 'the model'}", bar.drawn_at, bar.moved_at
+    told = f"{bar.done} of {bar.total} {what} of {bar.role or 'the model'}"
+    return (told, bar.drawn_at, bar.moved_at) if bar.dated else (told, None, None)
 
 
 def _processes(state: State) -> Told:
@@ -91,6 +92,8 @@ def _maps(state: State) -> Told:
     moved = max((shards.moved_at for _, shards in known if shards.moved_at is not None), default=None)
     last, shards = min(known, key=lambda pair: (pair[1].role == "draft", opened(pair[1])))
     total = whole(state, shards)
+    if is_unknown(shards):
+        return f"{name_of(state.attempt, last.rank)} {mapped_words(shards, total)}", state.sampled_at, moved
     of = f" of {total}" if total else ""
     return f"{name_of(state.attempt, last.rank)} is last, {opened(shards)}{of} opened", state.sampled_at, moved
 
@@ -103,12 +106,12 @@ def _cpu(state: State) -> Told:
     return told, state.sampled_at, state.tree_cpu.moved_at
 
 
-def _compilers(state: State, now: float, policy: Policy) -> Told:
+def _compilers(state: State, policy: Policy) -> Told:
     if state.sampled_at is None:
         return "nothing was seen yet", None, None
     known = compilers(state, policy)
     running = [comm for comm, mark in state.children if comm in policy.compilers and mark.value]
-    told = f"{known.value:.0f} running: {names(running)}" if running and judged_at(state, now, policy) else "none runs"
+    told = f"{known.value:.0f} running: {names(running)}" if running else "none runs"
     return told, state.sampled_at, known.moved_at
 
 

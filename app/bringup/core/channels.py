@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bringup.core import gpu_loads, lines, rank_memory
+from bringup.core import bars, gpu_loads, lines, rank_memory
 from bringup.core.events import (
     ActionStep,
     ChannelClosed,
@@ -52,9 +52,11 @@ def log_moved(state: State, event: LogMoved) -> State:
 def log_written(state: State, event: LogWritten) -> State:
     """Return the state with when the log last grew: the host's word for it counts more than the stamps of the lines.
 
-    They may be in another zone than the host's, of another clock, or missing.
+    They may be in another zone than the host's, of another clock, or missing. A bar has none: this tells its time where
+    it is the last that was written.
     """
-    return replace(state, log=replace(state.log, grew_at=event.at))
+    attempt = bars.date(state.attempt, event.at) if state.log.ends_in_bar else state.attempt
+    return replace(state, log=replace(state.log, grew_at=event.at), attempt=attempt)
 
 
 def lines_read(state: State, event: LinesRead) -> State:
@@ -64,6 +66,7 @@ def lines_read(state: State, event: LinesRead) -> State:
         size=state.log.size + event.size,
         lines=state.log.lines + event.lines,
         unknown=state.log.unknown + event.unknown,
+        ends_in_bar=event.ends_in_bar,
         # Bytes that were there before and carry no time of their own do not tell when they came.
         grew_at=event.at if event.size and event.at > 0 else state.log.grew_at,
     )

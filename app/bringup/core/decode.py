@@ -73,11 +73,28 @@ class Decoder:
             begun = reader.run(pieces, begun) if reader.decided else self._step(pieces, begun)
         events = reader.events
         stamp = self._time.printed()
-        heard = tuple(sorted(reader.heard))
-        lines, unknown = reader.line - first, reader.unknown
-        events.append(LinesRead(at=self._time.now(), size=size, lines=lines, unknown=unknown, stamp=stamp, heard=heard))
+        events.append(
+            LinesRead(
+                at=self._time.now(),
+                size=size,
+                lines=reader.line - first,
+                unknown=reader.unknown,
+                stamp=stamp,
+                heard=tuple(sorted(reader.heard)),
+                ends_in_bar=at is None and self._ends_in_bar(pieces),
+            )
+        )
         reader.events, reader.heard, reader.unknown = [], set(), 0
         return events
+
+    def _ends_in_bar(self, pieces: list[bytes]) -> bool:
+        """Tell whether the last that was written is a bar, with no other rank's line glued to its end."""
+        reader, tail = self._reader, self._framer.tail
+        if tail.strip():
+            return reader.bar(tail) is not None
+        last = reader.events[-1] if reader.events and pieces else None
+        line = reader.line - (1 if pieces and pieces[-1][-1:] == b"\n" else 0)
+        return isinstance(last, Bar) and last.line == line and last.stamp == self._time.moment()
 
     def _step(self, pieces: list[bytes], index: int) -> int:
         """Read one record while the engine is not known; returns the index of the next."""

@@ -90,9 +90,10 @@ def _bar(judged: Judged) -> Iterator[str]:
     bar = current_bar(judged.state, judged.where)
     if bar is None or judged.where.phase in ("warmup", "serving"):
         return
-    age = judged.now - bar.moved_at
     whose = f"bar of rank {bar.owner}"
-    yield f"{whose}: {bar.done} of {bar.total}, last step {duration(age)} ago"
+    # A bar that was in the file already carries no time: of its last step no age is known.
+    age = f", last step {duration(judged.now - bar.moved_at)} ago" if bar.dated else ""
+    yield f"{whose}: {bar.done} of {bar.total}{age}"
     slower = slowed_down(bar)
     if slower is not None:
         yield f"{whose}: {slower[0]:.1f} s a step now, {slower[1]:.2f} s before"
@@ -118,6 +119,8 @@ def _rate(judged: Judged, rank: int) -> str:
 def _hang(judged: Judged) -> Iterator[str]:
     """The numbers behind the shape of a hang: what its ranks last did, and what the GPUs draw."""
     shape = judged.shape
+    if shape.name == "stopped" and judged.live.launcher is not None:
+        yield f"processes: the launcher, PID {judged.live.launcher}, is stopped"
     if shape.name in ("waits-for-one", "uninterruptible", "stopped"):
         for view in [view for view in judged.ranks if view.rank in shape.ranks and view.signs][:2]:
             signs = ", ".join(f"{_SIGNS[name]} {duration(age)} ago" for name, age in view.signs)

@@ -13,33 +13,32 @@ if TYPE_CHECKING:
 
 def hang_words(judged: Judged) -> str:
     """Return what is wrong with a start that hangs, as the end of a sentence with its full stop."""
-    shape, live = judged.shape, judged.live
+    shape = judged.shape
     who, one = _named(judged, shape.ranks), len(shape.ranks) == 1
     match shape.name:
         case "stopped":
-            return f"{who} {'is' if one else 'are'} stopped (state T) and will not go on by itself."
+            return _stopped(judged, shape.ranks)
         case "uninterruptible":
             what = f"waits for {shape.by}" if shape.by else "waits in the kernel"
             channel = f", {shape.wchan}" if shape.wchan else ""
-            did = "and did nothing while peers went on" if shape.proven else f"and nothing moved for {_quiet(judged)}"
+            did = "and did nothing while peers went on" if shape.proven else f"and {_still(judged)}"
             return f"{who} {what if one else what.replace('waits', 'wait', 1)} (state D{channel}) {did}."
         case "waits-for-one":
             return _for_one(judged, who)
         case "spinning":
-            return f"{_turning(judged)} and nothing else has moved for {_quiet(judged)}; {_each_other(judged)}."
+            return f"{_turning(judged)} and {_still(judged, 'nothing else has moved')}; {_each_other(judged)}."
         case _:
             step = judged.where.step
             whom = f" {_named(judged, step.missing)} not done." if step and step.missing and step.done else ""
-            what = "the log has been silent" if live.blind else "nothing has moved on any channel"
-            return f"{what} for {_quiet(judged)}.{whom}"
+            return f"{_still(judged, 'nothing has moved on any channel')}.{whom}"
 
 
 def _for_one(judged: Judged, who: str) -> str:
-    step, live = judged.where.step, judged.live
+    step = judged.where.step
     others = len(step.expected) - 1 if step is not None else len(judged.ranks) - 1
     peers = "the other rank" if others == 1 else f"the other {others} ranks"
     verb, wait = ("is", "waits") if others == 1 else ("are", "wait")
-    since = f"the log has been silent for {_quiet(judged)}" if live.blind else f"nothing moved for {_quiet(judged)}"
+    since = _still(judged)
     match judged.shape.by:
         case "ended":
             return f"{peers} {verb} done and {wait} for {who}; {since}."
@@ -55,6 +54,16 @@ def _turning(judged: Judged) -> str:
         return "the rank uses a whole core" if number == 1 else f"all {number} ranks use a whole core each"
     watts = power_words(judged, judged.shape.ranks)
     return f"{'the GPU is' if number == 1 else f'all {number} GPUs are'} at 100 % but hardly draw power{watts}"
+
+
+def held_words(judged: Judged) -> str:
+    """Return what ranks wait for in the kernel that are not called stuck yet, without the full stop."""
+    held = judged.live.held
+    who, longest = _named(judged, tuple(rank.rank for rank, _ in held)), max(quiet for _, quiet in held)
+    waits = {rank.process.wchan for rank, _ in held if rank.process is not None}
+    channel = f", {waits.pop()}" if len(waits) == 1 and all(waits) else ""
+    verb = "has" if len(held) == 1 else "have"
+    return f"{who} {verb} waited in the kernel for {duration(longest)} (state D{channel}), which may still end"
 
 
 def power_words(judged: Judged, ranks: tuple[int, ...]) -> str:
@@ -74,8 +83,21 @@ def _each_other(judged: Judged) -> str:
     return "it waits for what never comes" if len(judged.shape.ranks) == 1 else "they wait for each other"
 
 
-def _quiet(judged: Judged) -> str:
-    return duration(judged.live.quiet or 0)
+def _stopped(judged: Judged, ranks: tuple[int, ...]) -> str:
+    launcher = judged.live.launcher
+    who = [f"the launcher, PID {launcher},"] if launcher is not None else []
+    who += [name_of(judged.state.attempt, rank) for rank in ranks]
+    return f"{names(who)} {'is' if len(who) == 1 else 'are'} stopped (state T) and will not go on by itself."
+
+
+def _still(judged: Judged, nothing: str = "nothing moved") -> str:
+    """For how long it is silent: of the time before anybody watched, only the log tells anything."""
+    live, quiet = judged.live, duration(judged.live.quiet or 0)
+    if live.blind:
+        return f"the log has been silent for {quiet}"
+    if live.watched is not None:
+        return f"the log has been silent for {quiet}, and nothing moved in the {duration(live.watched)} watched"
+    return f"{nothing} for {quiet}"
 
 
 def _named(judged: Judged, ranks: tuple[int, ...]) -> str:

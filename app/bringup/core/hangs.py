@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bringup.core.blocked import wait_of
 from bringup.core.causes import Outcome, lost_ranks
-from bringup.core.events import Process
 from bringup.core.gpu_loads import is_idle, is_spinning
 from bringup.core.liveness import Liveness
 from bringup.core.phases import Position, Step
@@ -42,11 +42,13 @@ def shape_of(
     state: State, where: Position, live: Liveness, end: Outcome | None, name: StateName, now: float, policy: Policy
 ) -> Shape:
     """Return the shape of a stall, or of ranks that went without a word."""
+    if name == "degraded" and live.stopped:
+        return Shape("stopped", _numbers(live.stopped), proven=True)
     if name in ("failed", "degraded"):
         return _lost(state, end)
     if name != "stalled":
         return NO_HANG
-    if live.stopped:
+    if live.stopped or live.launcher is not None:
         return Shape("stopped", _numbers(live.stopped), proven=True)
     if live.stuck:
         return _in_kernel(live.stuck, policy, proven=True)
@@ -55,16 +57,6 @@ def shape_of(
     if waiting and all(rank.process is not None and rank.process.state == "D" for rank in waiting):
         return _in_kernel(tuple(waiting), policy, proven=False)
     return _for_one(step) or _turning(state, now, policy) or Shape("silent", step.missing if step is not None else ())
-
-
-def wait_of(process: Process, policy: Policy) -> str:
-    """Return what a process in state D waits for, in words; empty where its wait channel does not tell."""
-    found = (
-        what
-        for what, beginnings in policy.waits.items()
-        if any(process.wchan.startswith(beginning) for beginning in beginnings)
-    )
-    return next(found, "") if process.wchan else ""
 
 
 def _lost(state: State, end: Outcome | None) -> Shape:

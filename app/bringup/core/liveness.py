@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bringup.core.blocked import held_ranks, stopped_launcher, stopped_ranks, stuck_ranks
 from bringup.core.events import Phase
 from bringup.core.gpu_loads import is_spinning, memory_moved_at, worked_at
 from bringup.core.phases import Position, time_of
@@ -37,12 +38,22 @@ class Liveness:
     stopped: tuple[Rank, ...]
     """Ranks whose process is stopped (state T): proof, whatever else moves."""
     stuck: tuple[Rank, ...] = ()
-    """Ranks that wait for storage and do nothing any more, though their peers went on."""
+    """Ranks that wait in the kernel and do nothing any more, though their peers went on."""
+    held: tuple[tuple[Rank, float], ...] = ()
+    """Ranks that wait in the kernel, stuck or not yet, each with its seconds without work."""
+    launcher: int | None = None
+    """PID of the launcher where it is stopped (state T)."""
+    unheard: bool = False
+    """No sample of the processes came for a while, though they should come: their silence means nothing."""
+    watched: float | None = None
+    """Seconds for which the processes were watched, where that is less than `quiet`: only the log was older."""
 
     @property
     def stalled(self) -> bool:
         """No evidence of work for longer than the phase explains, or a proven stop."""
-        return bool(self.stopped or self.stuck) or (self.quiet is not None and self.quiet > self.patience)
+        if self.stopped or self.stuck or self.launcher is not None:
+            return True
+        return not self.unheard and self.quiet is not None and self.quiet > self.patience
 
     @property
     def silent(self) -> bool:
@@ -58,20 +69,29 @@ def liveness(state: State, where: Position, now: float, policy: Policy) -> Liven
     compilers = compilers_at_work(state, until, policy)
     if compilers:
         last, channel = until, "compilers"
-    blind = state.sampled_at is None
-    patience = patience_of(policy, "download" if _may_download(state, where) else where.phase)
+    blind = is_blind(state)
+    patience = phase_patience(state, where, policy)
     busy = _recent(state.tree_cpu.moved_at, until, policy)
     idle_use = busy and spins_explain_cpu(state, where, until, policy)
+    quiet = None if last is None else max(0.0, until - last)
+    limit = _limit(state, patience, policy, blind=blind, busy=busy and not idle_use)
+    watched = _watched(state)
+    if not blind and watched < enough_watched(patience, policy):
+        limit *= policy.signs.unwatched
     return Liveness(
-        quiet=None if last is None else max(0.0, until - last),
+        quiet=quiet,
         channel=channel,
         busy=busy,
         compilers=compilers,
         blind=blind,
-        patience=_limit(state, patience, policy, blind=blind, busy=busy and not idle_use),
+        patience=limit,
         slow_after=patience.slow,
-        stopped=_stopped(state, until, patience),
-        stuck=_stuck(state, where, until, policy),
+        stopped=stopped_ranks(state, until, patience),
+        stuck=stuck_ranks(state, where, until, patience, policy),
+        held=held_ranks(state, where, until, policy),
+        launcher=stopped_launcher(state, until, patience),
+        unheard=is_unheard(state, now, policy),
+        watched=watched if not blind and quiet is not None and watched + policy.signs.fresh < quiet else None,
     )
 
 
@@ -125,6 +145,16 @@ def patience_of(policy: Policy, phase: Phase | None) -> Patience:
     return policy.patience.get(phase, default) if phase is not None else default
 
 
+def phase_patience(state: State, where: Position, policy: Policy) -> Patience:
+    """Return the patience with what the start does now."""
+    return patience_of(policy, "download" if _may_download(state, where) else where.phase)
+
+
+def enough_watched(patience: Patience, policy: Policy) -> float:
+    """Return the seconds for which processes must be watched before silence from before that counts as theirs, too."""
+    return min(policy.signs.watched, patience.stalled / 4)
+
+
 def compilers(state: State, policy: Policy) -> Mark:
     """Return how many compilers of the tree run, and when one of them last worked."""
     found = [mark for comm, mark in state.children if comm in policy.compilers]
@@ -170,11 +200,36 @@ def _limit(state: State, patience: Patience, policy: Policy, *, blind: bool, bus
 
 
 def judged_at(state: State, now: float, policy: Policy) -> float:
-    """Return until when time is counted: where samples came and then stopped, nothing is known since the last one."""
+    """Return until when silence is counted: of processes that were sampled nothing is known since the last sample.
+
+    That another channel, the log or the GPUs, was heard later says nothing of them.
+    """
+    return state.sampled_at if state.sampled_at is not None and is_unheard(state, now, policy) else now
+
+
+def seen_until(state: State, now: float, policy: Policy) -> float:
+    """Return until when the quiet of a single rank is counted: up to the last sample, however the samples ended."""
     if state.sampled_at is None or now - state.sampled_at <= policy.stale_after:
         return now
-    newest = [at for at in (state.log.grew_at, state.gpu.seen_at) if at is not None]
-    return min(now, max([state.sampled_at, *newest]))
+    return state.sampled_at
+
+
+def is_blind(state: State) -> bool:
+    """Say whether only the log can be seen: no process ever was, or their channel is closed."""
+    return state.sampled_at is None or any(channel == "processes" for channel, _ in state.closed)
+
+
+def is_unheard(state: State, now: float, policy: Policy) -> bool:
+    """Say whether samples of the processes should come and do not; a lost connection closes the log as well."""
+    if state.sampled_at is None or now - state.sampled_at <= policy.stale_after:
+        return False
+    return not is_blind(state) or state.link.status == "lost"
+
+
+def _watched(state: State) -> float:
+    if state.arrived_at is None or state.sampled_at is None:
+        return 0.0
+    return max(0.0, state.sampled_at - state.arrived_at)
 
 
 def _may_download(state: State, where: Position) -> bool:
@@ -187,39 +242,3 @@ def _may_download(state: State, where: Position) -> bool:
 
 def _recent(at: float | None, now: float, policy: Policy) -> bool:
     return at is not None and now - at <= policy.signs.fresh
-
-
-def _stuck(state: State, where: Position, now: float, policy: Policy) -> tuple[Rank, ...]:
-    """Ranks in a step that are in state D and flat on every counter, while a peer worked on or came to its end."""
-    if where.step is None or where.step.complete or where.phase in ("warmup", "serving"):
-        return ()
-    last: dict[int, float] = {}
-    for rank in state.attempt.ranks:
-        edge = where.step.edge(rank.rank)
-        ended = edge.ended if edge is not None else None
-        marks = (ended, rank.cpu.moved_at, rank.faults.moved_at, rank.read.moved_at)
-        last[rank.rank] = max((at for at in marks if at is not None), default=now)
-    newest = max(last.values(), default=now)
-    after = patience_of(policy, where.phase).stuck
-    return tuple(
-        rank
-        for rank in state.attempt.ranks
-        if rank.process is not None
-        and rank.process.state == "D"
-        and rank.gone_at is None
-        and rank.rank in where.step.begun & frozenset(where.step.missing)
-        and now - last[rank.rank] >= after
-        and now - (rank.in_state_since or 0.0) >= policy.signs.held
-        and newest - last[rank.rank] >= policy.signs.peers_ahead
-    )
-
-
-def _stopped(state: State, now: float, patience: Patience) -> tuple[Rank, ...]:
-    return tuple(
-        rank
-        for rank in state.attempt.ranks
-        if rank.process is not None
-        and rank.gone_at is None
-        and rank.process.state == "T"
-        and now - max(rank.in_state_since or 0.0, rank.cpu.moved_at or 0.0) >= patience.stopped
-    )

@@ -43,7 +43,11 @@ def stopped_here(state: State, stop: EndingLine | None, policy: Policy) -> Cause
     """Return the cause of a server that the operator has stopped."""
     text = stop.text if stop is not None and stop.text else "stopped from this console"
     line = stop.line or None if stop is not None else None
-    return Cause("killed", text, line, None, secondary=False, advice=policy.advice.get("killed:operator", ""))
+    action = own_stop(state)
+    is_over = action is None or action.ended
+    # While it goes on there is nothing that the operator should do.
+    advice = policy.advice.get("killed:operator", "") if is_over else ""
+    return Cause("killed", text, line, None, secondary=False, advice=advice)
 
 
 def _follows(action: Action, at: float) -> bool:

@@ -14,7 +14,7 @@ from itertools import pairwise
 from bringup.core.phases import Step
 from bringup.core.rank import BarState
 from bringup.core.ranks import find, name_of
-from bringup.core.shards import whole
+from bringup.core.shards import is_unknown, whole
 from bringup.core.state import State
 
 _FEWEST_STEPS = 3
@@ -155,7 +155,7 @@ def _rank_left(state: State, step: Step, number: int, now: float) -> Left | None
     """What one rank still has to read, at its own pace, where it closes the files that it has read."""
     rank, edge = find(state.attempt, number), step.edge(number)
     shards = next((known for known in rank.shards if known.role == step.role), None) if rank is not None else None
-    if shards is None or edge is None or edge.began is None or shards.moved_at is None:
+    if shards is None or edge is None or edge.began is None or shards.moved_at is None or is_unknown(shards):
         return None
     total = whole(state, shards) or 0
     if shards.read < max(_FEWEST_STEPS, len(shards.open)) or total <= shards.read:

@@ -22,8 +22,9 @@ class Patience:
     """Instead of `stalled`, where only the log can be seen; 0 means the same."""
     stopped: float = 3.0
     """Seconds in state T before it is proof: a debugger stops a process for a moment, too."""
-    stuck: float = 30.0
-    """Seconds in state D without any work after which a rank is stuck, if its peers went on meanwhile."""
+    stuck: float = 60.0
+    """Seconds in state D without any work after which a rank is stuck, if its peers went on meanwhile; what it waits
+    for may be given longer (`Policy.stuck`)."""
     cpu: bool = False
     """CPU time is work: nobody waits in a spinning collective in this phase."""
 
@@ -38,8 +39,13 @@ class Signs:
     """Seconds by which a peer must have worked longer: then storage works, and it is the one rank that does not."""
     held: float = 5.0
     """Seconds for which a process must have been seen in state D: one sample can catch any read in the act."""
-    watched: float = 15.0
-    """Seconds after which the first sample, in which all processes were new, does not count as a sign any more."""
+    held_slow: float = 30.0
+    """Seconds in state D without any work, while peers go on, from which a rank is named as one that is waited for."""
+    watched: float = 60.0
+    """Seconds for which processes must be watched, or a quarter of the phase's patience where that is less, before a
+    silence that began earlier is a stall: the first sample, in which all of them were new, is no sign any more then."""
+    unwatched: float = 2.0
+    """By how much patience with the log's own age grows for one look, which has not watched the processes so long."""
     gpu_full: float = 95.0
     """Percent of utilisation that counts as full."""
     gpu_waits: float = 0.35
@@ -133,6 +139,8 @@ class Policy:
     signs: Signs = Signs()
     waits: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """What a process in state D waits for, in words, by the beginnings of the kernel's wait channels."""
+    stuck: Mapping[str, float] = field(default_factory=dict)
+    """By what a process in state D waits for (a name of `waits`): seconds instead of the phase's own `stuck`."""
     limits: tuple[Limit, ...] = ()
     """Time limits that may be running, see core/countdowns.py."""
     drafts: tuple[DraftClass, ...] = ()

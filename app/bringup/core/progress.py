@@ -16,7 +16,7 @@ from bringup.core.phases import Position, Step
 from bringup.core.rank_memory import grown, read_by_calls
 from bringup.core.ranks import find, group_leader
 from bringup.core.shard_list import total_of
-from bringup.core.shards import opened, shards_of, whole
+from bringup.core.shards import is_unknown, mapped_words, opened, shards_of, whole
 from bringup.core.state import BarState, Edge, Rank, Reach, Shards, State
 from bringup.core.verdict import Origin
 
@@ -113,8 +113,10 @@ def _measured(state: State, rank: Rank, step: Step) -> Progress:
 def _load(state: State, rank: Rank, step: Step) -> Progress:
     """A load: no rank waits for another, so nothing is implied by what its peers have done."""
     measured = _by_maps(state, rank, step)
-    if measured is None and (step.edge(rank.rank) is not None or rank.rank not in step.expected):
-        measured = _by_bar(state, rank.rank, step) or _by_memory(state, rank, step)
+    if (measured is None or measured.share is None) and (
+        step.edge(rank.rank) is not None or rank.rank not in step.expected
+    ):
+        measured = _by_bar(state, rank.rank, step) or _by_memory(state, rank, step) or measured
     return measured or Progress(None, "none", note=_why_nothing(state, rank, step))
 
 
@@ -125,6 +127,8 @@ def _by_maps(state: State, rank: Rank, step: Step) -> Progress | None:
     total = whole(state, shards)
     if not total or total < len(shards.seen):
         return None
+    if is_unknown(shards):
+        return Progress(None, "maps", note=mapped_words(shards, total))
     ahead, read = min(total, opened(shards)), min(total, shards.read)
     return Progress(
         share=min(ALMOST, read / total),
@@ -139,7 +143,7 @@ def _by_maps(state: State, rank: Rank, step: Step) -> Progress | None:
 def _maps_note(shards: Shards, ahead: int, read: int, total: int) -> str:
     if len(shards.open) == 1 and ahead - read <= 1:
         return f"reads shard {ahead}/{total}"
-    return f"shard {ahead}/{total} opened, {read} read"
+    return f"shard {ahead}/{total} opened, {read} read{' by their numbers' if shards.late else ''}"
 
 
 def _by_bar(state: State, rank: int, step: Step) -> Progress | None:

@@ -45,12 +45,16 @@ class Shards:
     seen: frozenset[str] = frozenset()
     open: frozenset[str] = frozenset()
     moved_at: float | None = None
+    span: tuple[int, int] = (0, 0)
+    """Lowest and highest number among those mapped now; 0 where the names carry none."""
     top: int = 0
     """Highest shard number seen; 0 where the names carry none."""
     rises: int = 0
     """How often newly opened shards followed the earlier ones in number; -1 once they did not: the order is unknown."""
     read: int = 0
     """Most shards ever opened and closed again: what was read never becomes less."""
+    late: bool = False
+    """The first look came in the middle of the load: what was opened before it, only the order of the files tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,5 +170,7 @@ class BarState:
     """Share that an earlier bar of the same phase had reached: some models draw two."""
     files: bool = True
     """It counts files, not tensors."""
+    dated: bool = True
+    """`moved_at` is when it came so far; else it only is known that this was not before `moved_at`."""
     owner: int | None = 0
     """The rank that draws it; None where several ranks draw such a bar and none says whose it is."""

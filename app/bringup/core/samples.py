@@ -37,6 +37,7 @@ def processes_seen(state: State, event: ProcessesSeen) -> State:
         processes=event.processes,
         sampled_at=event.at,
         arrived_at=event.at if state.arrived_at is None else state.arrived_at,
+        halted_at=_halted(state, event),
         attempt=attempt,
         tree_cpu=cpu,
         tree_work=work,
@@ -57,6 +58,16 @@ def worked(old: Process, new: Process) -> bool:
         or new.read_bytes > old.read_bytes
         or new.rchar - old.rchar >= NOISE_READ
     )
+
+
+def _halted(state: State, event: ProcessesSeen) -> float | None:
+    """Since when the launcher is in state T."""
+    root = state.server.pid if state.server is not None else event.root
+    now = next((process for process in event.processes if process.pid == root), None)
+    if now is None or now.state != "T":
+        return None
+    before = any(is_same(old, now) and old.state == "T" for old in state.processes)
+    return state.halted_at if before else event.at
 
 
 def _ranks_seen(state: State, living: dict[int, Process], at: float) -> Attempt:

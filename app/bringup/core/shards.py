@@ -2,22 +2,26 @@
 
 The single-thread loader maps the file it reads, the multi-thread loader (SGLang 0.5.10 and later) up to threads + 1 at
 a time; a file is read when it is no longer mapped. A file can come and go between two samples; where the names are
-numbered and came up in order, the higher number proves it.
+numbered and came up in order, the higher number proves it. So it is with what was read before the first look: several
+files that follow on each other show the order at once; of a single one nothing is known before others have followed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from bringup.core.bars import bar_of
 from bringup.core.events import Role
 from bringup.core.shard_list import NUMBERED, split, total_of
 from bringup.core.state import Attempt, Rank, Shards, State
+from bringup.core.words import count
 
 _ORDER_PROVEN = 2
 _WIDEST_STEP = 17
 """Files that may be opened between two samples without making the order doubtful: 16 loader threads and one."""
+_WINDOW = 3
+"""Files that, mapped at once and without a gap in their numbers, show that they are read in this order."""
 _MOST_FILES = 8192
 
 
@@ -27,8 +31,10 @@ def look(state: State, rank: Rank, files: tuple[str, ...], at: float) -> tuple[S
         return rank.shards
     roles = _by_model(state, rank, files[:_MOST_FILES])
     after = {known.role: _see(known, roles.pop(known.role, {}), at) for known in rank.shards}
+    watched = rank.process is not None and rank.process.shards is not None
     for role, mapped in roles.items():
-        after[role] = _see(Shards(role, read=_passed(state.attempt, rank, role)), mapped, at)
+        late = not watched and 1 not in mapped.values()
+        after[role] = _see(Shards(role, read=_passed(state.attempt, rank, role), late=late), mapped, at)
     same = len(after) == len(rank.shards) and all(after[known.role] is known for known in rank.shards)
     return rank.shards if same else tuple(after.values())
 
@@ -72,6 +78,20 @@ def opened(shards: Shards) -> int:
     return max(len(shards.seen), shards.top if shards.rises >= _ORDER_PROVEN else 0)
 
 
+def is_unknown(shards: Shards) -> bool:
+    """Say whether nobody can tell how many files were opened before the first look."""
+    return shards.late and shards.rises < _ORDER_PROVEN
+
+
+def mapped_words(shards: Shards, total: int | None) -> str:
+    """Return which files are mapped, of a load of which no more is known than that: "maps shards 28-36 of 64"."""
+    of = f" of {total}" if total else ""
+    first, last = shards.span
+    if first and last - first == len(shards.open) - 1:
+        return f"maps shard {first}{of}" if first == last else f"maps shards {first}-{last}{of}"
+    return f"maps {count(len(shards.open), 'shard')}{of}"
+
+
 def _passed(attempt: Attempt, rank: Rank, role: Role) -> int:
     """What the bar had shown of this load before the first look at the maps: from here on only they count."""
     bar = bar_of(attempt, "weights", role, owner=rank.rank)
@@ -91,6 +111,7 @@ def _see(old: Shards, mapped: Mapping[str, int], at: float) -> Shards:
         seen=seen if len(seen) <= _MOST_FILES else old.seen,
         open=now,
         moved_at=at,
+        span=_span(mapped.values()),
         top=max([old.top, *numbers]),
         rises=_rises(old, numbers),
     )
@@ -107,11 +128,19 @@ def _rises(old: Shards, numbers: list[int]) -> int:
     if not numbers or old.rises < 0:
         return old.rises
     if old.top == 0:
-        return 0
+        return _ORDER_PROVEN if old.late and _is_window(numbers) else 0
     if numbers[0] < old.top:
         late = old.top - numbers[0] < _WIDEST_STEP and len(old.open) > 0
         return old.rises if late else -1
     return old.rises + 1 if numbers[-1] - old.top <= _WIDEST_STEP else old.rises
+
+
+def _span(numbers: Collection[int]) -> tuple[int, int]:
+    return (min(numbers), max(numbers)) if numbers else (0, 0)
+
+
+def _is_window(numbers: list[int]) -> bool:
+    return _WINDOW <= len(numbers) <= _WIDEST_STEP and numbers[-1] - numbers[0] == len(numbers) - 1
 
 
 def _sorted_again(state: State, rank: Rank) -> tuple[Shards, ...]:
@@ -124,16 +153,21 @@ def _sorted_again(state: State, rank: Rank) -> tuple[Shards, ...]:
 def _resorted(old: Shards, files: Mapping[str, int], mapped: frozenset[str]) -> Shards:
     """The same model with other files: what was counted of strangers is counted no more."""
     seen = frozenset(files)
-    if seen == old.seen:
-        return replace(old, top=max(files.values(), default=0) or old.top)
     now = seen & mapped
+    span = _span([files[file] for file in now])
+    late = old.late and 1 not in files.values()
+    if seen == old.seen:
+        return replace(old, top=max(files.values(), default=0) or old.top, span=span, late=late)
+    numbers = sorted(files[file] for file in now if files[file])
     step = replace(
         old,
         total=_numbered_total(seen, None),
         seen=seen,
         open=now,
+        span=span,
+        late=late,
         top=max(files.values(), default=0),
-        rises=0,
+        rises=_ORDER_PROVEN if late and _is_window(numbers) else 0,
         moved_at=old.moved_at,
     )
     return replace(step, read=min(old.read, opened(step) - len(now)) if old.seen else opened(step) - len(now))

@@ -177,6 +177,8 @@ class LogChannel:
     unknown: int = 0
     grew_at: float | None = None
     moves: tuple[tuple[float, str], ...] = ()
+    ends_in_bar: bool = False
+    """The last that was read is a bar."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +244,8 @@ class State:
     sampled_at: float | None = None
     arrived_at: float | None = None
     """When the first sample of this server was taken: all of its processes were new in it."""
+    halted_at: float | None = None
+    """Since when the launcher is stopped (state T); None while it is not."""
     children: tuple[tuple[str, Mark], ...] = ()
     """By comm, the processes of the tree that are no ranks: how many run, and when one of them was new or used CPU."""
     tree_cpu: Mark = STILL

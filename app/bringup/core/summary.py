@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from bringup.core.causes import Outcome
 from bringup.core.countdowns import is_urgent
 from bringup.core.eta import Eta, current_bar
-from bringup.core.hang_words import hang_words
+from bringup.core.hang_words import hang_words, held_words
 from bringup.core.hangs import NO_HANG, Shape
 from bringup.core.liveness import Liveness
 from bringup.core.own_stop import own_stop
@@ -56,7 +56,7 @@ def summarise(judged: Judged) -> str:
             return "This worker node is up and waits; the head node decides whether the service is ready."
         case "stalled":
             place = while_doing(judged.where.phase, judged.where.role)
-            return f"Stalled {place}: {hang_words(judged)}{_running_out(judged)}"
+            return f"Stalled {place}: {hang_words(judged)}{_answers(judged)}{_running_out(judged)}"
         case "unknown" if judged.serving.ready:
             return f"The log says that a server was ready, but no process of it is found. {judged.state.seeks}".strip()
         case "unknown":
@@ -120,6 +120,23 @@ def _by_kernel(judged: Judged, cause: Cause) -> str:
             return f"{whose} crashed"
 
 
+def _answers(judged: Judged) -> str:
+    """What speaks for or against the server besides its own work, as a further sentence."""
+    if judged.serving.doubt:
+        return f" The ready line came, but {_lowered(judged.serving.doubt)}."
+    return f" Yet {_http(judged)}." if _http(judged) else ""
+
+
+def _http(judged: Judged) -> str:
+    """That HTTP answers well, where it does."""
+    channels = judged.serving.channels
+    return next((channel.says for channel in channels if channel.name == "http" and channel.answer == "yes"), "")
+
+
+def _lowered(text: str) -> str:
+    return f"{text[0].lower()}{text[1:]}"
+
+
 def _being_stopped(judged: Judged) -> str:
     """How far the operator's own stop or restart is; empty where there is none, or it is done."""
     action = own_stop(judged.state)
@@ -144,7 +161,7 @@ def _working(judged: Judged) -> str:
     step = judged.where.step
     text = doing(judged.where.phase, judged.where.role, step.part if step and not step.complete else "")
     if judged.serving.doubt:
-        return f"The ready line came, but {judged.serving.doubt[0].lower()}{judged.serving.doubt[1:]}."
+        return _answers(judged).strip()
     if judged.where.phase == "launch" and judged.state.attempt.logged:
         text = "The arguments are read, the ranks are importing modules"
     if judged.where.phase == "warmup" and time_of(judged.state.attempt, "http-up") is None:
@@ -224,9 +241,13 @@ def _why_slow(judged: Judged) -> str:
     if late:
         verb = "is" if len(late) == 1 else "are"
         return f"Slow: {rank_names(judged, late)} {verb} far behind the others"
+    if judged.live.held:
+        return f"Slow: {held_words(judged)}"
     if judged.live.compilers or judged.state.attempt.compiling:
         return "Slow: kernels are being compiled, which can take many minutes"
+    if _answers(judged):
+        return f"Slow: the ready line has not come, though {_http(judged)}"
     if judged.live.silent:
-        channel = "The log has" if judged.live.blind else "All channels have"
+        channel = "The log has" if judged.live.blind or judged.live.watched is not None else "All channels have"
         return f"{channel} been silent for {duration(judged.live.quiet or 0)}, which this phase can explain"
     return "Slow: far below its own earlier rate"

@@ -41,6 +41,8 @@ class RankView:
     """A few words beside the bar: "done in 57.9 s", "shard 41/64", "waits for TP5"."""
     signs: tuple[tuple[str, float], ...] = ()
     """(sign, seconds since it last showed work of this rank), the newest first: "log", "maps", "faults", "cpu" …"""
+    part: str = ""
+    """Which of several captures `progress` is of: "prefill", "decode", "verify", "extend"; empty where there is one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,8 @@ def in_the_past(views: tuple[RankView, ...]) -> tuple[RankView, ...]:
 def _past_note(view: RankView) -> str:
     if view.source == "peers" or view.note.startswith(_IN_STEP):
         return ""
-    return view.note.partition(", waits for ")[0].replace("reads shard", "was at shard")
+    note = view.note.partition(", waits for ")[0].replace("reads shard", "was at shard")
+    return note.replace("maps shard", "had mapped shard")
 
 
 def _view(state: State, rank: Rank, where: Position, now: float, policy: Policy) -> RankView:
@@ -57,6 +58,7 @@ def _view(state: State, rank: Rank, where: Position, now: float, policy: Policy)
         total=shown.total,
         trouble=_trouble(state, rank, quiet),
         note=shown.note,
+        part=step.part if step is not None and step.phase == phase else "",
         signs=tuple((name, max(0.0, now - at)) for name, at in rank_signs(state, rank)),
     )
 

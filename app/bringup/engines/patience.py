@@ -41,6 +41,7 @@ def parse_policy(table: Mapping[str, Any], overlay: Mapping[str, Any]) -> Policy
         advice={str(kind): str(text) for kind, text in advice.items()},
         signs=_signs(_merged(table, overlay, "signs")),
         waits={str(what): _words(names) for what, names in _merged(table, overlay, "waits").items()},
+        stuck=_stuck(_merged(table, overlay, "stuck"), _merged(table, overlay, "waits")),
     )
 
 
@@ -68,6 +69,12 @@ def _patience(phase: str, entry: Mapping[str, Any]) -> Patience:
 def _common(patience: Mapping[str, Any]) -> dict[str, Any]:
     """The values of the default that hold for every phase which does not give its own."""
     return {key: value for key, value in patience["default"].items() if key in ("stopped", "stuck")}
+
+
+def _stuck(entry: Mapping[str, Any], waits: Mapping[str, Any]) -> dict[str, float]:
+    if unknown := sorted(set(entry) - set(waits)):
+        raise UsageError(f"[stuck] names '{unknown[0]}', which is not in [waits].", f"[waits] has {', '.join(waits)}.")
+    return {what: _number(entry, what) for what in entry}
 
 
 def _signs(entry: Mapping[str, Any]) -> Signs:

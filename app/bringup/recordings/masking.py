@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bringup.core.redact import mask, plain_until
+from bringup.core.redact import has_sign_in_lines, mask, plain_until
 
 LONGEST = 64 * 1024
 """Bytes of an unfinished line that are held back; one that is longer is written as far as it goes."""
@@ -60,6 +60,6 @@ class Masking:
     def _rest_of(self, lines: bytes) -> bytes:
         """Return what is left to write of lines of which a beginning without any secret was written."""
         written, self._written = self._written, 0
-        masked = mask(lines)
+        masked = mask(lines) if has_sign_in_lines(lines) else lines
         # Were a pattern to reach back into what was written, the rest is masked by itself.
         return masked[written:] if masked.startswith(lines[:written]) else mask(lines[written:])

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import msgspec
 
 from bringup.core.events import Phase, Role
-from bringup.core.verdict import SCHEMA, Origin, PhaseView, RankView, StateName, Verdict
+from bringup.core.verdict import SCHEMA, Hang, Origin, PhaseView, RankView, StateName, Verdict
 from bringup.report.harmless import harmless
 
 _NO_YEAR = 2000
@@ -21,7 +21,10 @@ _NO_DATE = 1971
 
 
 class Rank(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One rank; `progress` 0 to 1 of its phase, `source` the channel that told it, `quiet_s` seconds without work."""
+    """One rank; `progress` 0 to 1 of its phase, `source` the channel that told it, `quiet_s` seconds without work.
+
+    Where a phase has several parts (captures: "prefill", "decode", "verify", "extend"), `progress` is that of `part`.
+    """
 
     rank: int
     node: str | None
@@ -33,6 +36,7 @@ class Rank(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     progress: float | None
     source: Origin
     quiet_s: float | None
+    part: str | None = None
 
 
 class Bar(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -72,8 +76,17 @@ class Warning(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     detail: str
 
 
-class Contract(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The verdict, schema version 1."""
+class TimeLimit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A time limit of the engine or a library that runs now; `left_s` is negative once it should have given up."""
+
+    name: str
+    left_s: float
+    limit_s: float
+    waits_for: list[int]
+
+
+class Contract(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The verdict, schema version 1; the last two are left out where there is nothing to say."""
 
     schema: int
     state: StateName
@@ -99,6 +112,9 @@ class Contract(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     warnings: list[Warning]
     evidence: list[str]
     accept_len: float | None
+    hang: Hang = ""
+    """What a stall looks like."""
+    countdown: TimeLimit | None = None
 
 
 def contract(verdict: Verdict, utc_offset: float | None = None) -> Contract:
@@ -128,6 +144,8 @@ def contract(verdict: Verdict, utc_offset: float | None = None) -> Contract:
         warnings=[Warning(advisory.kind, harmless(advisory.detail)) for advisory in verdict.warnings],
         evidence=[harmless(line) for line in verdict.evidence],
         accept_len=_rounded(verdict.accept_len),
+        hang=verdict.hang,
+        countdown=_countdown(verdict),
     )
 
 
@@ -162,6 +180,7 @@ def _rank(view: RankView) -> Rank:
         progress=_rounded(view.progress),
         source=view.source,
         quiet_s=_rounded(view.quiet_s),
+        part=view.part or None,
     )
 
 
@@ -177,6 +196,13 @@ def _cause(verdict: Verdict) -> Cause | None:
         return None
     line, advice = _text(cause.line), harmless(cause.advice)
     return Cause(cause.kind, line, cause.line_number, cause.rank, cause.secondary, advice, _text(cause.node))
+
+
+def _countdown(verdict: Verdict) -> TimeLimit | None:
+    limit = verdict.countdown
+    if limit is None:
+        return None
+    return TimeLimit(limit.name, round(limit.left_s, 1), round(limit.limit_s, 1), list(limit.waits_for))
 
 
 def _text(text: str | None) -> str | None:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-from bringup.core.errors import ConnectionLost
 from bringup.core.fleet import Part, decider, join
 from bringup.core.state import State
 from bringup.core.verdict import Verdict
 from bringup.session.fleet import Fleet
-from bringup.session.headless import EVERY, Headless, Look
+from bringup.session.headless import Headless, Look, Looking
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,41 +21,19 @@ class FleetLook(Look):
     """Every node with its state, and the verdict about it alone."""
 
 
-class FleetHeadless:
-    """Looks at all nodes again and again, as `Headless` does at one."""
+class FleetHeadless(Looking):
+    """Looks at all nodes, as `Headless` does at one."""
+
+    lost = "All connections were lost."
 
     def __init__(self, fleet: Fleet, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
+        super().__init__(fleet.wait, sleep)
         self._fleet = fleet
-        self._sleep = sleep
         self._each = tuple((node, Headless(session)) for node, session in fleet.sessions)
 
-    async def looks(self) -> AsyncGenerator[Look, None]:
-        """Yield a look ten times a second, for ever; raises BringupError when the watch of a node ends by itself."""
-        watch = asyncio.create_task(self._fleet.wait(), name="watch")
-        try:
-            while True:
-                if watch.done():
-                    await watch
-                yield self.look()
-                await self._sleep(EVERY)
-        finally:
-            watch.cancel()
-            await asyncio.gather(watch, return_exceptions=True)
-
-    async def once(self) -> Look:
-        """Return the first look that can be relied on; raises ConnectionLost when all connections are lost before."""
-        looks = self.looks()
-        try:
-            async for look in looks:
-                if all(session.state.link.status == "lost" for _, session in self._fleet.sessions):
-                    raise ConnectionLost(
-                        look.state.link.why or "All connections were lost.", "Nothing can be said now."
-                    )
-                if look.settled:
-                    return look
-        finally:
-            await looks.aclose()
-        raise AssertionError("looks never end by themselves")
+    def is_lost(self, look: Look) -> bool:
+        """Say whether no node can be reached any more."""
+        return all(session.state.link.status == "lost" for _, session in self._fleet.sessions)
 
     def look(self) -> Look:
         """Look now."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from bringup.core.arrival import without_arrival
 from bringup.core.assess import assess
@@ -23,8 +24,8 @@ AT_LEAST = 1.0
 """Seconds for which a host is watched before anything is said of it: the distance of two samples."""
 AT_MOST = 30.0
 """Seconds after which what is known is said, whatever has not answered."""
-HTTP_AT_MOST = 5.0
-"""Seconds for which an answer of the port is waited for."""
+HTTP_AT_MOST = 7.0
+"""Seconds for which an answer of the port is waited for: one that times out takes five, and is asked for after one."""
 
 
 class Watched(Protocol):
@@ -68,25 +69,20 @@ class Look:
     """Seconds between the first and the newest sample of the processes; 0 where there are none."""
 
 
-class Headless:
-    """Looks at a session again and again. The clock and the pause between two looks are injected by tests."""
+class Looking:
+    """Looks again and again while a watch goes on; what a look is, and when all is lost, is told by its subclasses."""
+
+    lost = "The connection was lost."
 
     def __init__(
-        self,
-        session: Watched,
-        *,
-        monotonic: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        self, wait: Callable[[], Coroutine[Any, Any, None]], sleep: Callable[[float], Awaitable[None]]
     ) -> None:
-        self._session = session
-        self._monotonic = monotonic
+        self._wait = wait
         self._sleep = sleep
-        self._begun = monotonic()
-        self._coming = _Coming()
 
     async def looks(self) -> AsyncGenerator[Look, None]:
         """Yield a look ten times a second, for ever; raises BringupError when the watch ends by itself."""
-        watch = asyncio.create_task(self._session.wait(), name="watch")
+        watch = asyncio.create_task(self._wait(), name="watch")
         try:
             while True:
                 if watch.done():
@@ -99,16 +95,38 @@ class Headless:
 
     async def once(self) -> Look:
         """Return the first look that can be relied on; raises ConnectionLost when the connection is lost before."""
-        looks = self.looks()
-        try:
+        async with aclosing(self.looks()) as looks:
             async for look in looks:
-                if look.state.link.status == "lost":
-                    raise ConnectionLost(look.state.link.why or "The connection was lost.", "Nothing can be said now.")
+                if self.is_lost(look):
+                    raise ConnectionLost(look.state.link.why or self.lost, "Nothing can be said now.")
                 if look.settled:
                     return look
-        finally:
-            await looks.aclose()
         raise AssertionError("looks never end by themselves")
+
+    def look(self) -> Look:
+        """Look now."""
+        raise NotImplementedError
+
+    def is_lost(self, look: Look) -> bool:
+        """Say whether there is no connection any more that could tell something."""
+        return look.state.link.status == "lost"
+
+
+class Headless(Looking):
+    """Looks at a session. The clock and the pause between two looks are injected by tests."""
+
+    def __init__(
+        self,
+        session: Watched,
+        *,
+        monotonic: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        super().__init__(session.wait, sleep)
+        self._session = session
+        self._monotonic = monotonic
+        self._begun = monotonic()
+        self._coming = _Coming()
 
     def look(self) -> Look:
         """Look now."""

@@ -28,6 +28,10 @@ AGAIN = 5.0
 FIRST = 2.0
 """Seconds that other channels wait for the log to be opened."""
 _LOOK = 0.02
+FLOOD = 8 << 20
+"""Bytes that we may be behind a log that is written faster than we read before lines of it are left out of the pane."""
+SHOWN_OF_FLOOD = 16 * 1024
+"""Bytes at the end of each chunk that are shown even so."""
 READABLE = ("file", "deleted", "stream")
 """Kinds of targets that a path or a runtime's own command leads to; the others are told, not followed."""
 
@@ -161,7 +165,7 @@ class Logs:
         if isinstance(item, Chunk):
             self._picture.tap(LogPiece(path, item.data, item.at))
             self._picture.apply(reader.feed(item.data, item.at))
-            self._show(path, reader, reader.text_of(item.data))
+            self._show(path, reader, self._shown(path, reader, item))
             if item.written is not None:
                 self._picture.apply([LogWritten(at=min(item.written, self._clock.now()))])
             self._picture.touch()
@@ -171,6 +175,20 @@ class Logs:
             events = reader.decoder.close(self._clock.now()) if _is_new(reader, item) else []
             self._picture.apply([*events, item])
             self._picture.add_lines([*lines, mark_of(path, item, self._picture.state.utc_offset)])
+
+    def _shown(self, path: str, reader: LogReader, chunk: Chunk) -> bytes:
+        """Return the text of a chunk that is shown: in a flood that is faster than we are, only its end."""
+        text = reader.text_of(chunk.data)
+        follower = self._open.get(path)
+        behind = follower.size - follower.position.offset if isinstance(follower, Follower) else 0
+        if chunk.backlog or behind <= FLOOD:
+            return text
+        first, last = text.find(b"\n") + 1, text.rfind(b"\n", 0, -SHOWN_OF_FLOOD) + 1
+        if last <= first:
+            return text
+        self._picture.add_lines(mask_lines(reader.folder.feed(text[:first])))
+        self._picture.skip(text.count(b"\n", first, last))
+        return text[last:]
 
     def _show(self, path: str, reader: LogReader, text: bytes) -> None:
         """Add lines to the screen, and a mark where a hole came before them."""

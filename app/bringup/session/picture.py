@@ -25,12 +25,13 @@ class Picture:
         self.state = State(node=node)
         self.rev = 0
         self.skipped = 0
-        """Lines dropped because the screen did not take them in time."""
+        """Lines that the screen was not given: it did not take them in time, or they came faster than they are read."""
         self.recent: deque[bytes] = deque(maxlen=RECENT_LINES)
         """The newest lines of the log."""
         self.tap: Callable[[Item], None] = _pass_by
         """Hears all that is seen, in order, before it is folded in."""
         self._lines: list[bytes] = []
+        self._untold = 0
 
     def apply(self, events: Iterable[Event]) -> None:
         """Fold events into the state."""
@@ -51,17 +52,31 @@ class Picture:
         excess = len(self._lines) - PENDING_LINES
         if excess > 0:
             del self._lines[:excess]
+            self._untold += excess
             self.skipped += excess
         self.rev += 1
 
+    def skip(self, lines: int) -> None:
+        """Count lines that are left out of the pane; everything else has read them."""
+        self._untold += lines
+        self.skipped += lines
+
     def take_lines(self) -> list[bytes]:
-        """Hand over the queued lines."""
+        """Hand over the queued lines, after a line that says how many were left out before them."""
         lines, self._lines = self._lines, []
+        if lines and self._untold:
+            told, self._untold = left_out(self._untold), 0
+            return [told, *lines]
         return lines
 
     def touch(self) -> None:
         """Say that something visible changed that is not in the state (the open line of the log)."""
         self.rev += 1
+
+
+def left_out(lines: int) -> bytes:
+    """Return the line that stands in the pane for lines that are not shown."""
+    return f"--- bringup: {lines:,} lines came too fast to be shown here; they were read all the same ---".encode()
 
 
 def _pass_by(_: Item) -> None:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 
 from bringup.core.assess import assess
 from bringup.core.errors import ChannelRefused
-from bringup.core.events import ChannelClosed, ChannelOpened, Event, LogTarget, Server, ServerGone
+from bringup.core.events import ChannelClosed, ChannelOpened, Event, LogTarget, ProcessesSeen, Server, ServerGone
 from bringup.core.verdict import Verdict
 from bringup.hosts import probe, readiness
-from bringup.hosts.base import Host
+from bringup.hosts.base import Host, Stream
 from bringup.session.clock import HostClock
 from bringup.session.kernel_watch import KernelWatch
 from bringup.session.knowledge import Knowledge
@@ -20,6 +20,8 @@ from bringup.session.picture import Picture
 
 AGAIN = 5.0
 """Seconds before a channel that was refused is tried again."""
+SILENT = 15.0
+"""Seconds without a sample of the processes after which the probe is started again, whatever else it still sends."""
 IDLE = 1.0
 """Seconds between two looks at whether there is something to ask the server."""
 
@@ -80,15 +82,29 @@ class ServerWatch:
             decoder = probe.ProbeDecoder(self._server.pid)
             try:
                 async with self._host.stream(script) as stream:
-                    self._channels.open("processes")
-                    while data := await stream.read():
-                        self._take(decoder.feed(data), decoder.now)
+                    await self._read(stream, decoder)
                     end = await stream.status()
                 why = f"The probe ended with status {end.status}: {end.stderr.decode('utf-8', 'replace').strip()[:200]}"
             except ChannelRefused as refused:
                 why = str(refused)
+            except TimeoutError:
+                why = f"The probe sent no sample for {SILENT:.0f} s; it is started again."
             self._channels.close("processes", why)
             await asyncio.sleep(AGAIN)
+
+    async def _read(self, stream: Stream, decoder: probe.ProbeDecoder) -> None:
+        """Take in what the probe sends until it ends; raises TimeoutError when no sample is among it for too long."""
+        clock = asyncio.get_running_loop().time
+        seen = False
+        async with asyncio.timeout(SILENT) as limit:
+            while data := await stream.read():
+                events = decoder.feed(data)
+                if any(isinstance(event, ProcessesSeen) for event in events):
+                    limit.reschedule(clock() + SILENT)
+                    if not seen:
+                        self._channels.open("processes")
+                    seen = True
+                self._take(events, decoder.now)
 
     def _take(self, events: list[Event], host_time: float | None) -> None:
         if host_time is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from bringup.core.assess import assess
@@ -39,6 +40,7 @@ from bringup.session.server_watch import Channels
 from bringup.session.starts import Starts
 from bringup.session.target import Target
 from bringup.session.waking import dead_after_sleep
+from bringup.session.whole_log import LogQuestions
 
 if TYPE_CHECKING:
     from bringup.history.store import Store
@@ -50,7 +52,7 @@ ASK_OPERATOR = (LoginRefused, HostKeyUnknown, HostKeyChanged)
 """Failures that do not go away by themselves; a refused login that is tried again and again can lock a user out."""
 
 
-class Session:
+class Session(LogQuestions):
     """Watches one target over one connection at a time; implements `session.console.Console`."""
 
     def __init__(
@@ -203,10 +205,8 @@ class Session:
     async def resume(self, left: Unfinished, plan: StopPlan | None = None, argv: Sequence[str] | None = None) -> None:
         """Launch what a restart that was cut off had kept."""
         started = await self._actions.resume(self._reach(), left, plan, argv)
-        if started.pid:
-            self._finder.expect(started.pid)
-        else:
-            self._finder.look()
+        follow = partial(self._finder.expect, started.pid) if started.pid else self._finder.look
+        follow()
 
     async def discard(self, left: Unfinished) -> None:
         """Forget an action that was cut off."""
@@ -216,10 +216,10 @@ class Session:
         """Ask the host what an expert would ask: the ranks first, then the rest of the server's tree."""
         state = self._picture.state
         ranks = {rank.pid for rank in state.attempt.ranks}
-        processes = sorted(state.processes, key=lambda process: (process.pid not in ranks, process.pid))
-        program = state.server.argv[0] if state.server is not None and state.server.argv else ""
-        sections = await diagnose(self._reach(), processes, program)
-        return Findings(sections, tuple(self._picture.recent))
+        processes = sorted(state.processes, key=lambda each: (each.pid not in ranks, each.pid))
+        argv = state.server.argv if state.server is not None else ()
+        found = await diagnose(self._reach(), processes, next(iter(argv), ""))
+        return Findings(found, tuple(self._picture.recent))
 
     def choose(self, server: Server) -> None:
         """Watch another server."""

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from bringup.core.agreement import asked_before, is_good, owner
+from bringup.core.liveness import is_blind
+from bringup.core.phases import time_of
 from bringup.core.policy import Patience, Policy
+from bringup.core.state import State
 from bringup.core.verdict import StateName
 from bringup.session.headless import Look
 
@@ -12,10 +16,13 @@ ENDS: frozenset[StateName] = frozenset({"ready", "failed", "stalled", "stopped",
 LATE = 10.0
 """Seconds for which an end that only an old log tells of is held back: the server that is waited for may just be coming
 up, and writes to the same file."""
-QUIET_SEEN = 10.0
-"""Seconds for which nothing must have moved before our own eyes, too, before silence is called a stall."""
+QUIET_SEEN = 60.0
+"""Seconds for which nothing must have moved before our own eyes, too, before a wait ends because of silence; a quarter
+of the patience that was asked for, where that is less."""
 STALL_HOLDS = 3.0
 """Seconds for which a stall must hold: one sample can show a rank in the one moment in which it waits for a disk."""
+ANSWER = 8.0
+"""Seconds for which a server that seems ready is given to answer: two questions to a port that can be asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +41,12 @@ class Wait:
         self._terms = terms
         self._stalled_at: float | None = None
         """Since when every look was a stall, in seconds since the first look."""
+        self._ready_at: float | None = None
+        """The same of looks that said ready."""
 
     def is_over(self, look: Look) -> bool:
         """Say whether the wait ends with this look."""
-        if look.verdict.state != "stalled" or not look.settled:
-            self._stalled_at = None
-        elif self._stalled_at is None:
-            self._stalled_at = look.elapsed
+        self._take_note(look)
         if not look.settled:
             return False
         terms, state = self._terms, look.verdict.state
@@ -52,7 +58,29 @@ class Wait:
             return False
         if look.state.server is None:
             return look.elapsed >= LATE
+        if state == "ready" and _awaits_answer(look.state):
+            return look.elapsed - (self._ready_at or 0.0) >= ANSWER
         return state != "stalled" or self._is_proven(look)
+
+    def _take_note(self, look: Look) -> None:
+        if look.verdict.state != "stalled" or not look.settled:
+            self._stalled_at = None
+        elif self._stalled_at is None:
+            self._stalled_at = look.elapsed
+        if look.verdict.state != "ready":
+            self._ready_at = None
+        elif self._ready_at is None:
+            self._ready_at = look.elapsed
+
+    def _note(self, look: Look) -> None:
+        if look.verdict.state != "stalled" or not look.settled:
+            self._stalled_at = None
+        elif self._stalled_at is None:
+            self._stalled_at = look.elapsed
+        if look.verdict.state != "ready":
+            self._ready_at = None
+        elif self._ready_at is None:
+            self._ready_at = look.elapsed
 
     def ran_out(self, look: Look) -> bool:
         """Say whether the time is over while there is no connection to say anything with."""
@@ -61,11 +89,22 @@ class Wait:
 
     def _is_proven(self, look: Look) -> bool:
         held = look.elapsed - (self._stalled_at if self._stalled_at is not None else look.elapsed)
-        if look.state.sampled_at is None:
+        if is_blind(look.state):
             return True
-        if look.verdict.failed_ranks:
+        if look.verdict.failed_ranks or look.verdict.hang == "stopped":
             return held >= STALL_HOLDS
-        return look.watched >= min(QUIET_SEEN, self._terms.stall or QUIET_SEEN)
+        stall = self._terms.stall
+        return look.watched >= (QUIET_SEEN if stall is None else min(QUIET_SEEN, stall / 4))
+
+
+def _awaits_answer(state: State) -> bool:
+    """Say whether HTTP can be asked and has not answered since the ready line: until then only the log says ready."""
+    ready, answer = time_of(state.attempt, "ready"), state.http
+    if ready is None or any(name == "http" for name, _ in state.closed):
+        return False
+    if answer is None:
+        return owner(state) == "own"
+    return not is_good(answer) and asked_before(answer, ready)
 
 
 def impatient(policy: Policy, stall: float | None) -> Policy:

@@ -58,6 +58,11 @@ class LogLines:
         return self._lines.copy()
 
     @property
+    def dropped(self) -> int:
+        """How many older lines were held once."""
+        return self._base
+
+    @property
     def filtered(self) -> bool:
         """Some lines may be hidden."""
         return self._filter is not None

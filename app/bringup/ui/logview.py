@@ -30,9 +30,9 @@ class LogView:
             known = 0 if dropped else self._board.matches
             self._board.matches = known + self._pane.lines.count(search, 0 if dropped else before)
 
-    def ask(self) -> None:
-        """Show the line for the search."""
-        self._field.value = ""
+    def ask(self, words: str = "") -> None:
+        """Show the line for the search, with words that stand in it already."""
+        self._field.value = words
         self._field.display = True
         self._field.focus()
 

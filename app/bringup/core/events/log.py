@@ -186,6 +186,8 @@ class LinesRead(Event):
     """Last time printed within the chunk."""
     heard: tuple[Labels, ...] = ()
     """Ranks that printed anything in it."""
+    ends_in_bar: bool = False
+    """The last that was written is a bar."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,6 +24,7 @@ Answer = TypeVar("Answer")
 START_TIMEOUT = 8.0
 TRIES = 10
 """Times that the file service is asked for while the host has no session left."""
+CLOSE_TIMEOUT = 1.0
 HEAD = 64
 NO_SUBSYSTEM = 0xFFFFFFFF
 """asyncssh's own code for "Session request failed": the server has no such subsystem."""
@@ -147,10 +148,11 @@ class SftpFile:
         return answer
 
     async def close(self) -> None:
-        """Close the handle; never raises."""
+        """Close the handle; never raises, and does not wait long where its file system hangs."""
         try:
-            await self._handle.close()
-        except NETWORK:
+            async with asyncio.timeout(CLOSE_TIMEOUT):
+                await self._handle.close()
+        except (TimeoutError, *NETWORK):
             return
 
 

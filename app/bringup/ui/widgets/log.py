@@ -10,6 +10,7 @@ from rich.style import Style
 from textual import events
 from textual.binding import BindingType
 from textual.cache import LRUCache
+from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
@@ -30,6 +31,9 @@ class LogPane(ScrollView, can_focus=True):
     """Log lines of constant virtual size: an append is a repaint, never a layout."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("log")]
+
+    class BeforeOldest(Message):
+        """The reader wants to see what was dropped."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -239,7 +243,9 @@ class LogPane(ScrollView, can_focus=True):
         self._scroll(amount * max(1, self.size.height // 2))
 
     def action_top(self) -> None:
-        """Go to the oldest line."""
+        """Go to the oldest line that is held; from there, ask for what was before it."""
+        if not self.following and self._top == 0 and self.lines.dropped:
+            self.post_message(self.BeforeOldest())
         self._leave_end()
         self._set_top(0)
 
