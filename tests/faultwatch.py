@@ -36,7 +36,7 @@ PIECES = [data for _, data in sglang_chunks("0.5.9", draft=True, tp=8, shards=24
 TEXT = b"".join(PIECES)
 YESTERDAY = [piece.replace(b"2026-03-02", b"2026-03-01") for piece in PIECES]
 """The same start a day earlier."""
-_TIMES = frozenset({"steps", "floor", "read_rate", "cpu_rate"})
+_TIMES = frozenset({"steps", "dated", "floor", "read_rate", "cpu_rate"})
 """Fields that depend on when things were seen."""
 
 

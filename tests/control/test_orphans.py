@@ -170,3 +170,26 @@ async def test_another_users_is_shown_and_never_cleared(local: Placed, place: Pl
         assert alive(pid)
     finally:
         os.kill(pid, signal.SIGKILL)
+
+
+async def test_below_a_python_program_that_is_pid_1_they_may_be_a_live_engine(
+    local: Placed, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a container whose program runs the engine inside itself."""
+
+    async def python(host: object) -> bool:
+        return True
+
+    monkeypatch.setattr("bringup.hosts.control.orphans._python_as_init", python)
+    with abandoned(place) as tree:
+        first, second = (child.pid for child in tree.children)
+        if any(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1] != "1" for pid in (first, second)):
+            pytest.skip("something else than PID 1 takes over orphans here")
+        found = await look(local, tree)
+        assert {each.why_not for each in found.values()} == {
+            "Its parent, PID 1, is a Python program and may have started it."
+        }
+        came = await clear(local, list(found.values()), ENGINES, lambda step: None, pace=Pace(drain=0.1))
+        assert came.ended == ()
+        assert alive(first)
+        assert alive(second)

@@ -15,7 +15,7 @@ from bringup.hosts.base import Completed
 from bringup.hosts.local import LocalHost
 from bringup.session import server_watch
 from bringup.session.clock import HostClock
-from bringup.session.knowledge import load_knowledge
+from bringup.session.knowledge import Knowledge
 from bringup.session.logs import Logs
 from bringup.session.picture import Picture
 from bringup.session.server_watch import Channels, ServerWatch
@@ -49,10 +49,12 @@ class Frozen(LocalHost):
         yield self.streams[-1]
 
 
-async def test_a_probe_without_samples_is_closed_and_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_probe_without_samples_is_closed_and_started_again(
+    monkeypatch: pytest.MonkeyPatch, knowledge: Knowledge
+) -> None:
     monkeypatch.setattr(server_watch, "SILENT", 0.1)
     monkeypatch.setattr(server_watch, "AGAIN", 0.01)
-    line, host, knowledge = Timeline().found().launch(tp=2).spawn(2), Frozen(), load_knowledge()
+    line, host, knowledge = Timeline().found().launch(tp=2).spawn(2), Frozen(), knowledge
     clock = HostClock(monotonic=lambda: 0.0)
     clock.tell(line.now)
     picture = Picture("box")

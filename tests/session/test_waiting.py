@@ -96,6 +96,20 @@ async def test_silence_before_our_time_is_looked_at_for_a_while() -> None:
     assert QUIET_SEEN <= look.elapsed < QUIET_SEEN + 3
 
 
+async def test_an_old_log_and_bursts_of_work_every_20_seconds_are_waited_for() -> None:
+    timeline = Timeline().found().launch(tp=2).begin("weights", (0, 1), role="target").wait(600)
+
+    def second(number: int) -> None:
+        if number == 1:
+            timeline.spawn(2)
+        elif number % 20 == 0:
+            timeline.fault_in(0).fault_in(1)
+        timeline.sample()
+
+    with pytest.raises(AssertionError, match=r"still (starting|slow) after 130"):
+        await waited(Played(timeline, second), most=130.0)
+
+
 async def test_a_server_is_waited_for_and_then_watched() -> None:
     timeline = Timeline()
     timeline.add(Searching(at=timeline.now, seeks="Looking."))

@@ -26,7 +26,6 @@ from bringup.core.liveness import (
     judged_at,
     liveness,
     phase_patience,
-    seen_until,
 )
 from bringup.core.notices import log_warnings, tight_memory
 from bringup.core.pace import slowed_down
@@ -60,7 +59,7 @@ def assess(state: State, now: float, policy: Policy) -> Verdict:
     if served.ready and where.phase not in (None, "serving"):
         where = replace(where, phase="serving", role=None, step=None)
     end = outcome(state, policy)
-    ranks = mark(state.attempt, rank_views(state, where, seen_until(state, now, policy), policy), where.step, now)
+    ranks = mark(state.attempt, rank_views(state, where, now, policy), where.step, now)
     name = _name(state, where, live, served, end, ranks, now)
     going = name in ("starting", "slow")
     foretold = estimate(state, where, now, policy) if going else Foretold()
@@ -193,7 +192,8 @@ def _last_moment(judged: Judged) -> float:
     """Until when a phase without an end lasted: no phase goes on when the start is over."""
     if judged.name not in ("failed", "stopped"):
         return judged.now
-    ends = (judged.state.gone_at, judged.state.attempt.last_line_at)
+    attempt = judged.state.attempt
+    ends = (judged.state.gone_at, attempt.last_line_at, *(rank.gone_at for rank in attempt.ranks))
     return min(judged.now, max((at for at in ends if at is not None), default=judged.now))
 
 

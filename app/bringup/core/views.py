@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bringup.core.liveness import patience_of, rank_quiet, rank_signs
+from bringup.core.liveness import patience_of, rank_quiet, rank_signs, seen_until
 from bringup.core.phases import Position
 from bringup.core.policy import Policy
 from bringup.core.progress import IN_STEP, place_of, progress
@@ -41,7 +41,8 @@ def _past_note(view: RankView) -> str:
 def _view(state: State, rank: Rank, where: Position, now: float, policy: Policy) -> RankView:
     phase, role, step = place_of(rank, where)
     shown = progress(state, rank, where, step)
-    quiet = _quiet(state, rank, now, cpu=patience_of(policy, where.phase).cpu)
+    until = seen_until(state, now, policy)
+    quiet = _quiet(state, rank, until, now, cpu=patience_of(policy, where.phase).cpu)
     return RankView(
         rank=rank.rank,
         node=rank.node or state.node,
@@ -59,13 +60,13 @@ def _view(state: State, rank: Rank, where: Position, now: float, policy: Policy)
         trouble=_trouble(state, rank, quiet),
         note=shown.note,
         part=step.part if step is not None and step.phase == phase else "",
-        signs=tuple((name, max(0.0, now - at)) for name, at in rank_signs(state, rank)),
+        signs=tuple((name, max(0.0, until - at)) for name, at in rank_signs(state, rank)),
     )
 
 
-def _quiet(state: State, rank: Rank, now: float, *, cpu: bool) -> float | None:
-    """Seconds since a rank last showed work; a bar is work of the rank that draws it."""
-    quiet = rank_quiet(rank, now, cpu=cpu)
+def _quiet(state: State, rank: Rank, until: float, now: float, *, cpu: bool) -> float | None:
+    """Seconds since a rank last showed work; a bar is work of the rank that draws it, whatever the samples do."""
+    quiet = rank_quiet(rank, until, cpu=cpu)
     drawn = max((bar.moved_at for bar in state.attempt.bars if bar.owner == rank.rank), default=None)
     if drawn is None:
         return quiet

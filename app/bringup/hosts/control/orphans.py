@@ -64,7 +64,8 @@ async def orphans(host: Host, engines: Sequence[Engine], *, within: int | None =
         if process.pid in named or (engine and process.pid in adopted and process.pid in holders):
             chosen[process.pid] = Orphan(process, engine, gpu_mib=holders.get(process.pid))
     aged = await _with_age(host, chosen)
-    judged = [await _judge(host, each, found.user, found.servers, rows) for each in aged]
+    init = await _python_as_init(host)
+    judged = [await _judge(host, each, found.user, found.servers, rows, init) for each in aged]
     return tuple(sorted(judged, key=lambda each: (-(each.gpu_mib or 0), each.process.pid)))
 
 
@@ -182,9 +183,20 @@ async def _with_age(host: Host, chosen: Mapping[int, Orphan]) -> list[Orphan]:
     ]
 
 
-async def _judge(host: Host, orphan: Orphan, user: str, servers: Iterable[Server], rows: Mapping[int, Row]) -> Orphan:
-    """Add why an orphan must not be cleared."""
+async def _python_as_init(host: Host) -> bool:
+    """Tell whether PID 1 is a Python program, as in a container: workers below it can be those of a live engine."""
+    done = await host.run("cat /proc/1/comm; readlink /proc/1/exe", limit=4096)
+    names = (line.rpartition("/")[2] for line in done.stdout.decode("utf-8", "replace").splitlines())
+    return any(name.startswith("python") for name in names)
+
+
+async def _judge(
+    host: Host, orphan: Orphan, user: str, servers: Iterable[Server], rows: Mapping[int, Row], init: bool
+) -> Orphan:
+    """Add why an orphan must not be cleared; `init` says that PID 1 may be its launcher."""
     process = orphan.process
+    if init and rows[process.pid].ppid == 1:
+        return replace(orphan, why_not="Its parent, PID 1, is a Python program and may have started it.")
     if process.user != user:
         return replace(orphan, why_not=f"It belongs to {process.user}, and you are {user} there.")
     for server in servers:
