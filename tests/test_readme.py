@@ -31,7 +31,21 @@ def test_the_keys_are_those_of_the_program() -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["watch", "status", "wait", "stop", "config", "completion", "demo", "explain", "record", "replay", "history", "report"]
+    "command",
+    [
+        "watch",
+        "status",
+        "wait",
+        "stop",
+        "config",
+        "completion",
+        "demo",
+        "explain",
+        "record",
+        "replay",
+        "history",
+        "report",
+    ],
 )
 def test_every_command_is_told_of_and_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert f"bringup {command}" in README.read_text("utf-8")

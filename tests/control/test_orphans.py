@@ -180,7 +180,8 @@ async def test_below_a_python_program_that_is_pid_1_they_may_be_a_live_engine(
     async def python(host: object) -> bool:
         return True
 
-    monkeypatch.setattr("bringup.hosts.control.orphans._python_as_init", python)
+    # The package has a function of the module's name.
+    monkeypatch.setattr(sys.modules["bringup.hosts.control.orphans"], "_python_as_init", python)
     with abandoned(place) as tree:
         first, second = (child.pid for child in tree.children)
         if any(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1] != "1" for pid in (first, second)):

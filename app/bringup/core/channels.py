@@ -45,7 +45,7 @@ def log_opened(state: State, event: LogOpened) -> State:
 def log_moved(state: State, event: LogMoved) -> State:
     """Return the state after the log was rotated, truncated or replaced: its size starts again, the attempt goes on."""
     moves = (*state.log.moves, (event.at, event.how))[-_MOST_MOVES:]
-    size = 0 if event.how in ("rotated", "truncated", "replaced") else state.log.size
+    size = 0 if event.how in ("rotated", "truncated", "replaced") else state.log.size + event.size
     return replace(state, log=replace(state.log, moves=moves, size=size))
 
 

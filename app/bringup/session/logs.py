@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import aclosing
 
 from bringup.core.errors import ChannelRefused
-from bringup.core.events import LogMoved, LogOpened, LogTarget, LogWritten
+from bringup.core.events import Event, LogMoved, LogOpened, LogTarget, LogWritten
 from bringup.core.redact import mask, mask_lines
 from bringup.hosts.base import Host
 from bringup.hosts.command_log import CommandLog
@@ -16,6 +16,7 @@ from bringup.hosts.prefixed import PrefixedHost
 from bringup.hosts.renamed import continues
 from bringup.hosts.splice import Splice
 from bringup.recordings.encoder import LogPiece, LogTurn
+from bringup.session.attaching import Attaching
 from bringup.session.clock import HostClock
 from bringup.session.knowledge import Knowledge
 from bringup.session.log_channel import LogChannel
@@ -44,6 +45,7 @@ class Logs:
         self._knowledge = knowledge
         self._clock = clock
         self._channel = LogChannel(picture, clock)
+        self._attaching = Attaching(picture, knowledge, clock.now, self._take)
         self._readers: dict[str, LogReader] = {}
         self._newest: LogReader | None = None
         self._open: dict[str, Follower | CommandLog | None] = {}
@@ -121,6 +123,8 @@ class Logs:
 
     async def _read(self, host: Host, path: str, reader: LogReader) -> None:
         """Read on from where the reader is, until the file is refused."""
+        if reader.position is None:
+            await self._attaching.attach(host, path, reader)
         follower = Follower(
             host,
             path,
@@ -171,14 +175,18 @@ class Logs:
             self._picture.touch()
         else:
             self._picture.tap(LogTurn(path, item))
-            lines = mask_lines(reader.folder.close()) if _is_new(reader, item) else []
-            events = reader.decoder.close(self._clock.now()) if _is_new(reader, item) else []
+            lines: list[bytes] = []
+            events: list[Event] = []
+            if _is_new(reader, item):
+                lines, events = reader.end(self._clock.now())
+            elif item.how == "skipped":
+                events = reader.decoder.close(self._clock.now())
             self._picture.apply([*events, item])
             self._picture.add_lines([*lines, mark_of(path, item, self._picture.state.utc_offset)])
 
     def _shown(self, path: str, reader: LogReader, chunk: Chunk) -> bytes:
         """Return the text of a chunk that is shown: in a flood that is faster than we are, only its end."""
-        text = reader.text_of(chunk.data)
+        text = reader.text_of(reader.unshown(chunk.data, chunk.offset))
         follower = self._open.get(path)
         behind = follower.size - follower.position.offset if isinstance(follower, Follower) else 0
         if chunk.backlog or behind <= FLOOD:
@@ -207,6 +215,6 @@ def _is_begun(log: Follower | CommandLog) -> bool:
 
 def _is_new(reader: LogReader, moved: LogMoved) -> bool:
     """Tell whether what comes next is another log: one that is gone is read on while it is written to."""
-    if moved.how in ("gone", "back"):
+    if moved.how in ("gone", "back", "skipped"):
         return moved.how == "back" and (reader.position is None or reader.position.offset == 0)
     return True

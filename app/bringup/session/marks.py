@@ -14,12 +14,14 @@ WORDS = {
     "replaced": "was written anew; here it begins again",
     "gone": "has no file now; what still holds the old one is read on, and a new one waited for",
     "back": "is there again",
+    "skipped": "was not read here: {size} were passed over",
 }
 
 
 def mark_of(path: str, moved: LogMoved, utc_offset: float) -> bytes:
     """Return the line for a move of the log at `path`, with the host's time of day."""
-    return _line(moved.at, utc_offset, f"{_name(path)} {WORDS[moved.how]}")
+    words = WORDS[moved.how].format(size=_amount(moved.size))
+    return _line(moved.at, utc_offset, f"{_name(path)} {words}")
 
 
 def hole_of(path: str, size: int, at: float, utc_offset: float) -> bytes:
@@ -28,6 +30,16 @@ def hole_of(path: str, size: int, at: float, utc_offset: float) -> bytes:
         f"{size:,} NUL bytes of {_name(path)} are passed over: it was truncated while its writer went on further down"
     )
     return _line(at, utc_offset, text)
+
+
+def tail_of(path: str, size: int, at: float, utc_offset: float) -> bytes:
+    """Return the line above the end of a large log, which is shown while its last launch is searched."""
+    text = f"the end of {_name(path)}; {_amount(size)} before it are searched for the last launch"
+    return _line(at, utc_offset, text)
+
+
+def _amount(size: int) -> str:
+    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.1f} MB"
 
 
 def _name(path: str) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bringup.core.decode import Decoder
-from bringup.core.events import Event, LinesRead
+from bringup.core.events import Event, LinesRead, LogEvent
 from bringup.core.folding import LineFolder
+from bringup.core.redact import mask_lines
 from bringup.hosts.position import Position
 from bringup.hosts.splice import Splice
 from bringup.session.knowledge import Knowledge
@@ -22,6 +23,10 @@ class LogReader:
         """How far it was read, where it is followed."""
         self.splice: Splice | None = None
         """The same, where it is a runtime's own log."""
+        self.shown = 0
+        """Offset up to which the file was shown before it was read."""
+        self.is_adrift = False
+        """Not all lines before were read, so that their numbers are not known."""
         self.hole = 0
         """NUL bytes passed over since the last byte of text."""
 
@@ -31,14 +36,32 @@ class LogReader:
         NULs are no text: a log that is truncated under a writer that does not append has a hole before its next line.
         """
         text = self.text_of(data)
-        events = self.decoder.feed(text, at)
+        events = self._placed(self.decoder.feed(text, at))
         if len(text) == len(data):
-            return [*events, *self.decoder.peek(at)]
+            return [*events, *self._placed(self.decoder.peek(at))]
         self.hole += len(data) - len(text)
         if not events:
             return [LinesRead(at=at or 0.0, size=len(data), lines=0, unknown=0)]
         whole = [replace(event, size=len(data)) if isinstance(event, LinesRead) else event for event in events]
-        return [*whole, *self.decoder.peek(at)]
+        return [*whole, *self._placed(self.decoder.peek(at))]
+
+    def _placed(self, events: list[Event]) -> list[Event]:
+        if not self.is_adrift:
+            return events
+        return [replace(event, line=0) if isinstance(event, LogEvent) else event for event in events]
+
+    def end(self, at: float) -> tuple[list[bytes], list[Event]]:
+        """End the log: return the lines for the screen and the events of what is left; what comes next is another."""
+        self.shown, self.is_adrift = 0, False
+        return mask_lines(self.folder.close()), self.decoder.close(at)
+
+    def show(self, data: bytes) -> list[bytes]:
+        """Return the lines for the screen that the next bytes complete, secrets masked."""
+        return mask_lines(self.folder.feed(self.text_of(data)))
+
+    def unshown(self, data: bytes, offset: int) -> bytes:
+        """Return the part of the bytes at an offset that was not shown before it was read."""
+        return data[max(0, self.shown - offset) :]
 
     def text_of(self, data: bytes) -> bytes:
         """Return the bytes that are text."""

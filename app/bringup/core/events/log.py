@@ -208,6 +208,10 @@ class LogWritten(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogMoved(Event):
-    """The log was rotated, truncated or replaced; reading goes on at the start of the new one."""
+    """The log was rotated, truncated or replaced; reading goes on at the start of the new one.
 
-    how: Literal["rotated", "truncated", "replaced", "gone", "back"]
+    "skipped" is no move of the log but of us: `size` bytes of a log too large to be read whole were passed over.
+    """
+
+    how: Literal["rotated", "truncated", "replaced", "gone", "back", "skipped"]
+    size: int = 0
