@@ -109,10 +109,11 @@ def listen_as(server: Sshd, user: str) -> tuple[Sshd, Callable[[], None]]:
     return theirs, end
 
 
-def wait_for(port: int) -> None:
+def wait_for(port: int, address: str = "127.0.0.1") -> None:
+    """Wait until somebody listens."""
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline:
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+        with contextlib.suppress(OSError), socket.create_connection((address, port), 1):
             return
         time.sleep(0.02)
 

@@ -59,7 +59,7 @@ def test_a_frozen_sampler_is_no_stall_and_is_said() -> None:
     story = frozen(loading(2).working([0, 1]).wait(30), 600)
     verdict = story.expect("starting", "slow", hang="", warnings=("channel-missing",))
     assert missing(verdict) == ["processes: no sample for 600 s"]
-    assert verdict.stale_s == 600
+    assert verdict.stale_s is None, "the GPUs still answer"
     assert max(view.quiet_s or 0.0 for view in verdict.ranks) < 5
 
 

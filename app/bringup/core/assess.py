@@ -20,7 +20,6 @@ from bringup.core.hangs import shape_of
 from bringup.core.liveness import (
     Liveness,
     enough_watched,
-    is_blind,
     is_unheard,
     jit_seconds,
     judged_at,
@@ -233,14 +232,12 @@ def _frozen(judged: Judged, policy: Policy) -> list[tuple[str, str]]:
 
 
 def _stale(state: State, now: float, policy: Policy) -> float | None:
-    """Seconds without a sample of the processes, or without any sign of the host where they cannot be had.
+    """Seconds without any sign of the host; None where it is fresh, or where nothing samples it.
 
-    None where it is fresh, or where nothing samples it.
+    Samples that stop while other channels speak are told by a warning of their own.
     """
     if state.sampled_at is None:
         return None
-    heard = [state.sampled_at]
-    if is_blind(state):
-        heard += [at for at in (state.log.grew_at, state.gpu.seen_at) if at is not None]
-    age = now - max(heard)
+    signs = [state.sampled_at, state.log.grew_at, state.gpu.seen_at]
+    age = now - max(at for at in signs if at is not None)
     return age if age > policy.stale_after else None

@@ -22,6 +22,8 @@ from bringup.session.reading import LogReader
 
 SHOWN = 64 << 10
 """Bytes of the end that are shown at once."""
+AFTER_READY = 256 << 10
+"""Bytes read behind the line with which a server is ready: what the first requests showed."""
 Take = Callable[[str, LogReader, Chunk | LogMoved], None]
 
 
@@ -55,7 +57,7 @@ class Attaching:
 
     async def _plan(self, host: Host, path: str, file: OpenFile, size: int, reader: LogReader) -> Plan | None:
         """Search for the launch while the end is shown, as it grows."""
-        words = launch_words(self._knowledge)
+        words = launch_words(self._knowledge, await self._engine(file, size))
         showing = asyncio.create_task(self._show(host, path, size, reader), name="end of the log")
         try:
             return await make_plan(host, path, file, size, words, self._is_launch)
@@ -87,7 +89,8 @@ class Attaching:
         shown = reader.shown
         # The start-up is read, not shown: the end of the log is on the screen already.
         reader.shown = max(shown, plan.until)
-        self._jump(path, reader, plan.launch, plan.launch)
+        self._jump(path, reader, plan.launch)
+        until, ready = plan.until, False
         follower = Follower(host, path, start=await _position(file, plan.launch), clock=self._clock)
         async with aclosing(follower.items()) as items:
             async for item in items:
@@ -95,33 +98,50 @@ class Attaching:
                     reader.position = Position()
                     reader.shown = 0
                     return
-                self._take(path, reader, replace(item, data=item.data[: plan.until - item.offset]))
+                self._take(path, reader, replace(item, data=item.data[: until - item.offset]))
                 reader.position = follower.position
-                if follower.position.offset >= plan.until:
+                if follower.position.offset >= until:
                     break
-        reader.position = await _position(file, plan.until)
-        if plan.skipped:
-            self._jump(path, reader, plan.skipped, plan.tail)
+                if self._is_up() and not ready:
+                    ready, until = True, min(until, follower.position.offset + AFTER_READY)
+        reader.position = await _position(file, until)
+        if until < plan.tail:
+            self._jump(path, reader, plan.tail - until)
             reader.position = await _position(file, plan.tail)
         reader.shown = shown
 
-    def _jump(self, path: str, reader: LogReader, size: int, to: int) -> None:
+    def _jump(self, path: str, reader: LogReader, size: int) -> None:
         """Pass over `size` bytes; the line numbers are not known from there on."""
         if size == 0:
             return
         reader.is_adrift = True
         self._take(path, reader, LogMoved(at=self._clock(), how="skipped", size=size))
 
+    def _is_up(self) -> bool:
+        """The start is over: what follows is serving."""
+        return any(milestone == "ready" for milestone, _ in self._picture.state.attempt.reached)
+
+    async def _engine(self, file: OpenFile, size: int) -> str | None:
+        """Return whose log it is, by its end or its beginning; None where neither tells."""
+        for offset in (size - SHOWN, 0):
+            decoder = Decoder(self._knowledge.engines, self._knowledge.wrappers)
+            decoder.feed((await file.look(offset, SHOWN)).data, None)
+            if decoder.engine is not None:
+                return decoder.engine
+        return None
+
     def _is_launch(self, line: bytes) -> bool:
         decoder = Decoder(self._knowledge.engines, self._knowledge.wrappers)
         return any(isinstance(event, Launch) and not event.echo for event in decoder.feed(line + b"\n", None))
 
 
-def launch_words(knowledge: Knowledge) -> tuple[str, ...]:
-    """Return the texts of which each line that begins a launch of an engine holds one."""
+def launch_words(knowledge: Knowledge, engine: str | None = None) -> tuple[str, ...]:
+    """Return the texts of which each line that begins a launch (of one engine, or of any) holds one."""
     words: list[str] = []
-    for engine in knowledge.engines:
-        for rule in engine.rules if not engine.yields else ():
+    for known in knowledge.engines:
+        if known.yields or engine not in (None, known.name):
+            continue
+        for rule in known.rules:
             if rule.event is Launch and not rule.fixed.get("echo"):
                 words += [rule.head] if rule.head else rule.needles
     return tuple(dict.fromkeys(words))
