@@ -17,6 +17,7 @@ from typing import Literal
 from bringup.core.errors import ChannelRefused
 from bringup.core.events import LogMoved
 from bringup.hosts.base import FileLook, Host, OpenFile
+from bringup.hosts.chunk import Chunk as Chunk
 from bringup.hosts.hanging import Answer, Tell, answer, pass_by
 from bringup.hosts.position import FINGERPRINT
 from bringup.hosts.position import Position as Position
@@ -34,21 +35,6 @@ PATIENCE = 3
 """Failed looks in a row after which the file is given up."""
 
 How = Literal["rotated", "truncated", "replaced", "gone", "back"]
-
-
-@dataclass(frozen=True, slots=True)
-class Chunk:
-    """Bytes of the log."""
-
-    data: bytes
-    offset: int
-    """Where they begin in the file."""
-    backlog: bool
-    """They were there when the file was opened: only they themselves can tell when they were written."""
-    at: float | None = None
-    """When they came, in epoch seconds of the injected clock; None for backlog."""
-    written: float | None = None
-    """Where they end the backlog: when the file was last written to, by the host's clock, if the host tells."""
 
 
 Item = Chunk | LogMoved
