@@ -217,9 +217,15 @@ async def play(run: Run, fault: Fault | None = None, moment: float = 1.0) -> Non
         await asyncio.sleep(pause)
 
 
-async def settle(run: Run) -> None:
-    """Wait until all of it has been read over a connection that stands; then nothing more may come."""
+async def settle(run: Run, *, moves: bool = False) -> None:
+    """Wait until all of it has been read over a connection that stands; then nothing more may come.
+
+    With `moves`, the log was moved in a way that is always told of, and that is waited for, too: on a busy machine all
+    may be read before the next look at the path.
+    """
     await run.level(len(run.expected))
+    if moves:
+        await eventually(lambda: bool(run.moves), PATIENCE)
     await eventually(lambda: run.session.state.link.status == "up", PATIENCE)
     await asyncio.sleep(0.3)
     run.lines += run.session.take_lines()
