@@ -134,7 +134,9 @@ class SftpFile:
         first, last = self._checked(before), self._checked(after)
         gone = isinstance(path, (asyncssh.SFTPNoSuchFile, asyncssh.SFTPPermissionDenied))
         moved = gone or not _same(first, self._checked(path), last)
-        return FileLook(_joined(data, block), last.size or 0, head, moved, exists=not gone, written=last.mtime)
+        return FileLook(
+            _joined(data, block), last.size or 0, head, moved, exists=not gone, written=_seconds(last.mtime)
+        )
 
     async def _read(self, start: int, length: int) -> bytes:
         data: bytes = await self._handle.read(length, start)
@@ -154,6 +156,10 @@ class SftpFile:
                 await self._handle.close()
         except (TimeoutError, *NETWORK):
             return
+
+
+def _seconds(mtime: int | None) -> float | None:
+    return None if mtime is None else float(mtime)
 
 
 def _joined(blocks: list[bytes], block: int) -> bytes:
