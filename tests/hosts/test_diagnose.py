@@ -53,7 +53,10 @@ async def test_a_stopped_process_is_told_as_stopped(host: Host, sleeper: int) ->
     assert "MemTotal" in found["memory"]
 
 
-async def test_py_spy_beside_the_servers_program_is_used_without_pausing_it(tmp_path: Path, sleeper: int) -> None:
+async def test_py_spy_beside_the_servers_program_is_used_without_pausing_it(
+    tmp_path: Path, sleeper: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
     spy = tmp_path / "py-spy"
     spy.write_text(SPY)
     spy.chmod(0o755)

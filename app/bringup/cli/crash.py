@@ -22,15 +22,11 @@ def keep(error: BaseException, folder: Path) -> Path:
 
     Raises OSError where it cannot be written.
     """
-    from bringup.recordings.private import make_private
+    from bringup.recordings.private import write_private
 
     now = datetime.now(UTC)
     path = folder / f"crash-{now:%Y%m%d-%H%M%S}-{os.getpid()}.txt"
-    make_private(folder)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        os.fchmod(descriptor, 0o600)
-        file.writelines(f"{line}\n" for line in (*_about(now), "", *told(error)))
+    write_private(path, "".join(f"{line}\n" for line in (*_about(now), "", *told(error))))
     return path
 
 

@@ -10,15 +10,13 @@ from typing import Any
 
 from bringup.core.errors import UsageError
 from bringup.core.events import Labels
-from bringup.core.stamps import read_stamp
+from bringup.core.stamps import ALIKE, read_stamp
 
 LONGEST_NUMBER = 9
 """Digits of the number of a rank or a process; with more it is none."""
 _LONGEST = 256
 """No header is longer; a line without one is not searched further."""
 _MOST_KNOWN = 4096
-_DIGITS = bytes(ord("0") if chr(byte).isdigit() and byte < 128 else byte for byte in range(256))
-"""Makes texts alike that differ only in their digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +89,7 @@ class Headers:
 
     def stamp(self, start: bytes) -> bytes:
         """Return the time at the end of a line's first `reach` bytes, b"" where they do not look like those learnt."""
-        if not self.reach or start.translate(_DIGITS) != self._shape:
+        if not self.reach or start.translate(ALIKE) != self._shape:
             return b""
         if len(self.stamps) >= _MOST_KNOWN:
             self.stamps.clear()
@@ -121,7 +119,7 @@ class Headers:
         if stamp and header.record and header.close == self.close and not header.repeats:
             if not self.reach:
                 self._lead, self.reach = found.span("stamp")
-                self._shape = text[: self.reach].translate(_DIGITS)
+                self._shape = text[: self.reach].translate(ALIKE)
             if self.stamp(text[: self.reach]) == stamp:
                 self.tails[text[self.reach :]] = heading
         return heading

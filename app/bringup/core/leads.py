@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from bringup.core.stamps import ALIKE
+
 _MOST = 12
 _MOST_PLACES = 4096
-_DIGITS = bytes(ord("0") if chr(byte).isdigit() and byte < 128 else byte for byte in range(256))
 _TAIL_ENDS = (93, 41)
 """`]` and `)`: a transport may have put something at the end of the line, too."""
 Span = tuple[int, int]
@@ -47,7 +48,7 @@ class Leads:
         for index, lead in enumerate(self._leads):
             size = lead.size
             head = record[:size]
-            if head.translate(_DIGITS) != lead.shape:
+            if head.translate(ALIKE) != lead.shape:
                 continue
             origin = lead.origins.get(_place(head, lead.places))
             if origin is None or record[-1] in _TAIL_ENDS or b"\x1b" in record or b"\r" in record:
@@ -60,7 +61,7 @@ class Leads:
 
     def learn(self, head: bytes, places: tuple[Span, ...], stamp: Span, origin: str, *, process: bool) -> None:
         """Remember a beginning that was peeled, with the spans of its place and its time."""
-        shape = head.translate(_DIGITS)
+        shape = head.translate(ALIKE)
         lead = next((known for known in self._leads if known.shape == shape), None)
         if lead is None or (lead.places, lead.stamp, lead.process) != (places, stamp, process):
             lead = Lead(len(head), shape, places, stamp, process)

@@ -70,11 +70,9 @@ class QuickReader(Reader):
                 if found is None or (rule.speaks and rule.name not in self.spent):
                     self._go_to(line, newest)
                     self.message(text, end, found, newest.voice, dialect)
+            aside = aside or bool(self.origin)
             if piece[-1] == newline:
-                line, aside = line + 1, False
-                self.origin = ""
-            else:
-                aside = aside or bool(self.origin)
+                line, aside, self.origin = line + 1, False, ""
         self._go_to(line, newest)
         return len(pieces)
 

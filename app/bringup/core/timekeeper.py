@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from bringup.core.stamps import read_stamp
-
-_DIGITS = bytes(ord("0") if chr(byte).isdigit() and byte < 128 else byte for byte in range(256))
-"""Makes stamps alike that differ only in their digits."""
+from bringup.core.stamps import ALIKE, read_stamp
 
 
 class Timekeeper:
@@ -50,7 +47,7 @@ class Timekeeper:
 
         The one before it is read now where it is written in another way: it may tell the year that this one leaves out.
         """
-        if self.text and self.text.translate(_DIGITS) != text.translate(_DIGITS):
+        if self.text and self.text.translate(ALIKE) != text.translate(ALIKE):
             self.moment()
         self.text = text
 

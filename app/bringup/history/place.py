@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from bringup.core import switches
+
 FOLDER = "BRINGUP_DATA_DIR"
 """Environment variable that names another data folder."""
 SWITCH = "BRINGUP_HISTORY"
@@ -25,4 +27,4 @@ def data_folder(environ: Mapping[str, str]) -> Path:
 
 def is_off(environ: Mapping[str, str]) -> bool:
     """Say whether the user wants no history."""
-    return environ.get(SWITCH, "").strip().lower() in ("0", "no", "off", "false")
+    return switches.is_off(environ, SWITCH)

@@ -69,11 +69,6 @@ class Plan:
     found: bool
     """A launch was found; else the beginning of the file stands in for it."""
 
-    @property
-    def skipped(self) -> int:
-        """Bytes between the two parts."""
-        return self.tail - self.until
-
 
 async def make_plan(
     host: Host, path: str, file: OpenFile, size: int, words: Sequence[str], is_launch: Callable[[bytes], bool]

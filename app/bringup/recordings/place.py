@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from bringup.core import switches
 from bringup.recordings.locks import is_held
 
 FOLDER = "recordings"
@@ -50,7 +51,7 @@ class Keeping:
 
 def is_off(environ: Mapping[str, str]) -> bool:
     """Say whether the user wants no start to be recorded by itself."""
-    return environ.get(SWITCH, "").strip().lower() in ("0", "no", "off", "false")
+    return switches.is_off(environ, SWITCH)
 
 
 def make_room(keeping: Keeping) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,12 +9,11 @@ from pathlib import Path
 from bringup.core.errors import BringupError
 from bringup.core.sanitize import clean
 from bringup.core.verdict import Verdict
-from bringup.recordings.private import make_private
+from bringup.recordings.private import write_private
 from bringup.report.contract import to_json
 from bringup.report.harmless import harmless
+from bringup.report.stems import stem
 from bringup.session.console import Findings
-
-_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def diagnosis(name: str, verdict: Verdict, findings: Findings) -> str:
@@ -30,14 +27,9 @@ def save(text: str, folder: Path, name: str, now: float) -> Path:
 
     Raises BringupError when it cannot be written.
     """
-    stamp = datetime.fromtimestamp(now, UTC).strftime("%Y%m%d-%H%M%S")
-    path = folder / f"diagnosis-{_UNSAFE.sub('-', name)[:60].strip('-') or 'host'}-{stamp}.txt"
+    path = folder / f"{stem('diagnosis', name, now)}.txt"
     try:
-        make_private(folder)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-        os.fchmod(descriptor, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
+        write_private(path, text)
     except OSError as error:
         raise BringupError(
             f"The diagnosis cannot be written to {path}: {error.strerror}.", "Make room, or the folder writable."

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 
 from bringup.core.errors import BringupError, UsageError
-from bringup.recordings.private import make_private
+from bringup.recordings.private import write_private
 from bringup.report.account import Account
 from bringup.report.drawing.picture import picture
 from bringup.report.html.page import page
 from bringup.report.markdown import markdown
+from bringup.report.stems import stem
 
 Form = Callable[[Account], str]
 FORMS: Mapping[str, Form] = {".html": page, ".htm": page, ".md": markdown, ".markdown": markdown, ".svg": picture}
 """By the end of the file's name."""
-_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def form_of(path: Path) -> Form:
@@ -52,25 +49,22 @@ def keep(text: str, folder: Path, name: str, now: float) -> Path:
 
     Raises BringupError when it cannot be written.
     """
-    stamp = datetime.fromtimestamp(now, UTC).strftime("%Y%m%d-%H%M%S")
-    stem = f"start-{_UNSAFE.sub('-', name)[:60].strip('-') or 'host'}-{stamp}"
+    called = stem("start", name, now)
     try:
-        make_private(folder)
-        path, descriptor = _new(folder, stem)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
+        return _kept(text, folder, called)
     except OSError as error:
         what = f"The report cannot be written to {folder}: {error.strerror or error}."
         raise BringupError(what, "Make room, or the folder writable.") from error
-    return path
 
 
-def _new(folder: Path, stem: str) -> tuple[Path, int]:
-    """Make the file; raises OSError."""
+def _kept(text: str, folder: Path, called: str) -> Path:
+    """Write the file; raises OSError."""
     number = 1
     while True:
-        path = folder / f"{stem}{'' if number == 1 else f'-{number}'}.html"
+        path = folder / f"{called}{'' if number == 1 else f'-{number}'}.html"
         try:
-            return path, os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+            write_private(path, text, new=True)
         except FileExistsError:
             number += 1
+        else:
+            return path

@@ -24,14 +24,13 @@ class Picture:
     def __init__(self, node: str) -> None:
         self.state = State(node=node)
         self.rev = 0
-        self.skipped = 0
-        """Lines that the screen was not given: it did not take them in time, or they came faster than they are read."""
         self.recent: deque[bytes] = deque(maxlen=RECENT_LINES)
         """The newest lines of the log."""
         self.tap: Callable[[Item], None] = _pass_by
         """Hears all that is seen, in order, before it is folded in."""
         self._lines: list[bytes] = []
         self._untold = 0
+        """Lines that the screen was not given: it did not take them in time, or they came faster than they are read."""
 
     def apply(self, events: Iterable[Event]) -> None:
         """Fold events into the state."""
@@ -53,13 +52,11 @@ class Picture:
         if excess > 0:
             del self._lines[:excess]
             self._untold += excess
-            self.skipped += excess
         self.rev += 1
 
     def skip(self, lines: int) -> None:
         """Count lines that are left out of the pane; everything else has read them."""
         self._untold += lines
-        self.skipped += lines
 
     def take_lines(self) -> list[bytes]:
         """Hand over the queued lines, after a line that says how many were left out before them."""

@@ -72,16 +72,6 @@ class Wait:
         elif self._ready_at is None:
             self._ready_at = look.elapsed
 
-    def _note(self, look: Look) -> None:
-        if look.verdict.state != "stalled" or not look.settled:
-            self._stalled_at = None
-        elif self._stalled_at is None:
-            self._stalled_at = look.elapsed
-        if look.verdict.state != "ready":
-            self._ready_at = None
-        elif self._ready_at is None:
-            self._ready_at = look.elapsed
-
     def ran_out(self, look: Look) -> bool:
         """Say whether the time is over while there is no connection to say anything with."""
         timeout = self._terms.timeout
