@@ -20,8 +20,9 @@ class Following:
     def __init__(
         self, host: Host, path: object, start: int | Literal["tail"] | Position = 0, max_read: int = 65536
     ) -> None:
+        self.now = 1000.0
         self.follower = Follower(
-            host, str(path), start=start, max_read=max_read, sleep=self._sleep, clock=lambda: 1000.0
+            host, str(path), start=start, max_read=max_read, sleep=self._sleep, clock=lambda: self.now
         )
         self.chunks: list[Chunk] = []
         self.moves: list[str] = []

@@ -11,7 +11,7 @@ from pathlib import Path
 import paststarts
 import pytest
 from fakehost import running
-from headless import Way
+from headless import Way, ended
 from headless import way as way
 from sshd import real_sshd as real_sshd
 from waiting import eventually
@@ -84,9 +84,11 @@ async def test_a_watching_process_listens_nowhere(way: Way) -> None:
     await eventually(lambda: b"ESTABLISHED" in established(process.pid))
     seen = []
     for _ in range(20):
+        if process.returncode is not None:
+            break
         seen += listening(process.pid)
         await asyncio.sleep(0.1)
-    assert process.returncode is None
+    assert process.returncode is None, await ended(process)
     assert seen == []
 
 

@@ -126,7 +126,7 @@ def test_a_writer_that_never_ends_is_waited_for_and_then_told(kept: Store, monke
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     store = Store(tmp_path / "file" / "bringup")
-    with pytest.raises(HistoryRefused, match=r"cannot be used: File exists\. .*BRINGUP_DATA_DIR"):
+    with pytest.raises(HistoryRefused, match=r"cannot be used: Not a directory\. .*BRINGUP_DATA_DIR"):
         store.record(paststarts.start())
     assert store.starts() == ()
 

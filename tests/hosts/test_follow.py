@@ -218,3 +218,16 @@ async def test_what_is_no_file(host: Host, tmp_path: Path) -> None:
 def test_a_position_carries_the_last_bytes() -> None:
     place = Position().after(b"a" * 40, b"a" * 40).after(b"b" * 40, b"a" * 40 + b"b" * 24)
     assert (place.offset, place.before, place.asked) == (80, b"a" * 24 + b"b" * 40, 16)
+
+
+async def test_only_a_look_that_began_later_has_read_what_was_written_before(log: Path) -> None:
+    async with following(LocalHost(), log) as followed:
+        await followed.looks()
+        followed.now = 1001.0
+        append(log, LATE)
+        assert followed.follower.is_level
+        assert followed.follower.has_read(1000.0)
+        assert not followed.follower.has_read(1000.5)
+        await followed.looks()
+        assert followed.follower.has_read(1000.5)
+        assert followed.logs == [OLD + LATE]

@@ -9,7 +9,7 @@ import pytest
 from loggen import sglang_log
 from waiting import eventually
 
-from bringup.core.events import LogTarget
+from bringup.core.events import LogTarget, ServerGone
 from bringup.hosts import attach
 from bringup.hosts.local import LocalHost
 from bringup.session import attaching
@@ -68,3 +68,21 @@ async def test_what_begins_a_launch(knowledge: Knowledge) -> None:
     assert launch_words(knowledge, "sglang") == ("server_args=",)
     assert set(launch_words(knowledge)) >= {"server_args=", *launch_words(knowledge, "vllm")}
     assert len(launch_words(knowledge, "vllm")) > 1
+
+
+async def test_the_last_words_of_what_has_ended_are_read_first(tmp_path: Path, knowledge: Knowledge) -> None:
+    """The process is seen to be gone before the follower, which rests, has looked at the log again."""
+    log = tmp_path / "server.log"
+    log.write_bytes(START)
+    picture, clock = Picture("box"), HostClock()
+    logs = Logs(picture, knowledge, clock)
+    watch = asyncio.create_task(logs.follow(LocalHost(), [LogTarget(str(log), "file")]))
+    await eventually(lambda: picture.state.log.size > 0 and logs.is_level)
+    with log.open("ab") as file:
+        file.write(ERROR)
+    picture.apply([ServerGone(at=clock.now(), pid=1)])
+    assert not logs.is_level
+    await eventually(lambda: logs.is_level)
+    assert picture.state.attempt.faults
+    watch.cancel()
+    await asyncio.gather(watch, return_exceptions=True)

@@ -191,8 +191,7 @@ def _last_moment(judged: Judged) -> float:
     """Until when a phase without an end lasted: no phase goes on when the start is over."""
     if judged.name not in ("failed", "stopped"):
         return judged.now
-    attempt = judged.state.attempt
-    ends = (judged.state.gone_at, attempt.last_line_at, *(rank.gone_at for rank in attempt.ranks))
+    ends = (judged.state.last_loss, judged.state.attempt.last_line_at)
     return min(judged.now, max((at for at in ends if at is not None), default=judged.now))
 
 

@@ -281,3 +281,9 @@ class State:
     attempt: Attempt = field(default_factory=Attempt)
     earlier: tuple[PastAttempt, ...] = ()
     action: Action | None = None
+
+    @property
+    def last_loss(self) -> float | None:
+        """When the newest process of the server was first seen to be gone: its launcher, or one of its ranks."""
+        ends = (self.gone_at, *(rank.gone_at for rank in self.attempt.ranks))
+        return max((at for at in ends if at is not None), default=None)

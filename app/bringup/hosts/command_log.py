@@ -44,6 +44,10 @@ class CommandLog:
         """All that was there when the command began has been handed out."""
         return self._level
 
+    def has_read(self, until: float) -> bool:
+        """Say whether all that was written before a moment of the clock has been handed out: it comes by itself."""
+        return self._level and self._clock() >= until + self._quiet
+
     async def items(self) -> AsyncGenerator[Chunk, None]:
         """Yield what is new, until closed; raises ChannelRefused in the command's words, and ConnectionLost."""
         while True:

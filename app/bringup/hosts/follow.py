@@ -35,8 +35,6 @@ PATIENCE = 3
 """Failed looks in a row after which the file is given up."""
 
 How = Literal["rotated", "truncated", "replaced", "gone", "back"]
-
-
 Item = Chunk | LogMoved
 
 
@@ -90,6 +88,7 @@ class Follower:
         """What is read was renamed while nobody looked; `_next` is what the path names."""
         self._pause = FIRST_PAUSE
         self._failures = 0
+        self._ended = 0.0
 
     @property
     def position(self) -> Position:
@@ -110,6 +109,10 @@ class Follower:
     def is_level(self) -> bool:
         """All that was there at the last look has been handed out; so it is where the path names no file."""
         return self._gone or (self._entered and self._position.offset >= self._size)
+
+    def has_read(self, until: float) -> bool:
+        """Say whether all that was written before a moment of the clock has been handed out."""
+        return self._gone or (self.is_level and self._ended >= until)
 
     async def items(self) -> AsyncGenerator[Item, None]:
         """Yield chunks and what became of the file, until closed (`aclosing`) or cancelled.
@@ -154,13 +157,15 @@ class Follower:
             return await self._enter()
         position = self._position
         size = min(max(self._size - position.offset, self._max_read), LOOKAHEAD * self._max_read)
+        asked = self._clock()
         look = await self._answer(self._file.look(position.asked, size + len(position.before)))
         self._failures, self._size, self._written = 0, look.size, look.written
         if not position.continues_in(look):
             return self._anew(look)
         data = look.data[len(position.before) :]
+        more = position.offset + len(data) < look.size
+        self._ended = self._ended if more else asked
         if data:
-            more = position.offset + len(data) < look.size
             return _Step(0.0 if more else self._moving(), data=data, head=look.head)
         if look.moved or self._is_old:
             return await self._elsewhere(look)

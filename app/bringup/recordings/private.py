@@ -18,7 +18,7 @@ def make_private(folder: Path) -> None:
             try:
                 each.mkdir(mode=0o700, exist_ok=True)
             except FileExistsError as error:
-                raise NotADirectoryError(errno.ENOTDIR, "A file is where the folder should be", str(each)) from error
+                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(each)) from error
 
 
 def write_private(path: Path, text: str, *, new: bool = False) -> None:

@@ -28,6 +28,8 @@ AGAIN = 5.0
 """Seconds before a log that was refused is tried again: somebody may be giving us the right to read it."""
 FIRST = 2.0
 """Seconds that other channels wait for the log to be opened."""
+LAST_WORDS = 0.3
+"""Seconds that what was said through a pipe (`| tee`) may need to reach the log."""
 _LOOK = 0.02
 FLOOD = 8 << 20
 """Bytes that we may be behind a log that is written faster than we read before lines of it are left out of the pane."""
@@ -53,8 +55,15 @@ class Logs:
 
     @property
     def is_level(self) -> bool:
-        """All that the logs held has been read, as far as it may be read."""
-        return all(follower is not None and follower.is_level for follower in self._open.values())
+        """All that the logs held has been read, as far as it may be read; the last words of what has ended, too.
+
+        That a process is gone may be seen before the lines with which it said why have been read.
+        """
+        followers = self._open.values()
+        until = self._picture.state.last_loss
+        if until is None:
+            return all(follower is not None and follower.is_level for follower in followers)
+        return all(follower is not None and follower.has_read(until + LAST_WORDS) for follower in followers)
 
     def open_line(self) -> bytes:
         """Return the unterminated tail of the log that was last read from."""
