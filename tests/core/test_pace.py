@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bringup.core.bars import STEPS
 from bringup.core.earlier import Now, history_key, rest
-from bringup.core.pace import bar_left, recent_steps, slowed_down
+from bringup.core.pace import bar_left, slowed_down
 from bringup.core.policy import PastPhase, PastStart
 from bringup.core.state import BarState
 from bringup.core.verdict import PhaseView
@@ -111,7 +111,6 @@ def test_items_that_came_together_are_as_many_steps() -> None:
 
 def test_a_collapse_is_seen_once_it_has_a_pace_of_its_own() -> None:
     seen = bar([(0.5, 1)] * 20 + [(20.0, 1)] * 3, 64)
-    assert recent_steps(seen) == [20.0] * 3
     assert slowed_down(seen) == (20.0, 0.5)
     left = bar_left(seen, seen.moved_at)
     assert left is not None

@@ -25,7 +25,6 @@ def test_this_machines_clock_stands_in_until_a_row_tells() -> None:
     hands = Hands()
     told = clock(hands)
     assert told.now() == 1_000.0
-    assert told.skew is None
 
 
 def test_a_late_row_does_not_set_the_clock_back() -> None:
@@ -38,13 +37,6 @@ def test_a_late_row_does_not_set_the_clock_back() -> None:
     hands.pass_seconds(1)
     told.tell(5_011.2)
     assert told.now() == 5_011.2
-
-
-def test_skew_is_the_hosts_lead() -> None:
-    hands = Hands()
-    told = clock(hands)
-    told.tell(1_030.0)
-    assert told.skew == 30.0
 
 
 def test_a_clock_that_jumped_is_followed() -> None:

@@ -85,11 +85,6 @@ def slowest_left(state: State, step: Step, now: float) -> Left | None:
     return max((left for left in known if left is not None), key=lambda left: left.high, default=None)
 
 
-def recent_steps(bar: BarState) -> list[float]:
-    """Return the seconds per item of the newest steps of one regime, newest first."""
-    return [move.each for move in reversed(_regime(_moves(bar)))]
-
-
 def slowed_down(bar: BarState) -> tuple[float, float] | None:
     """Return (seconds per item now, before) where a bar has become far slower than it was, else None."""
     moves = _moves(bar)

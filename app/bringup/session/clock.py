@@ -39,7 +39,3 @@ class HostClock:
         """Return the host's time in epoch seconds."""
         return self._wall() if self._offset is None else self._monotonic() + self._offset
 
-    @property
-    def skew(self) -> float | None:
-        """Seconds by which the host's clock is ahead of this machine's; None before a row told."""
-        return None if self._offset is None else self.now() - self._wall()

@@ -10,7 +10,7 @@ from bringup.core.events import Server
 from bringup.core.sanitize import clean_text
 from bringup.hosts.base import Host
 from bringup.hosts.discover.candidates import Candidate, Engine, Family
-from bringup.hosts.discover.launched import ask_launchers, plain_launcher, surroundings
+from bringup.hosts.discover.launched import ask_launchers, plain_launcher, supervised, surroundings, with_starters
 from bringup.hosts.discover.launchers import load_kinds
 from bringup.hosts.discover.log_targets import Descriptor, Surroundings, find_targets
 from bringup.hosts.discover.log_targets import log_target_for as log_target_for
@@ -132,7 +132,11 @@ async def _complete(
     completed = []
     for server in servers:
         place, parent = places.get(server.pid, Place()), above[server.pid]
-        launcher = launchers.get(server.pid) or plain_launcher(listing.processes[server.pid], place, parent, kinds)
+        launcher = with_starters(
+            launchers.get(server.pid) or plain_launcher(listing.processes[server.pid], place, parent, kinds),
+            family.starters(server.pid, within),
+            supervised(parent, place, kinds) if parent is not None else None,
+        )
         title = clean_text(parent.title) if parent is not None else ""
         completed.append(replace(_place(server, place, family, listing), parent=title, launcher=launcher))
     return completed

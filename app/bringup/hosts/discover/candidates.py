@@ -37,6 +37,8 @@ _TOP = frozenset(
 """Where a session, a container or the machine itself begins: no supervisor of this server."""
 _TERMINALS = frozenset({"tmux", "screen"})
 _LOOPS = ("while ", "until ", "for ")
+_TAKE_A_WORD = frozenset({"--rcfile", "--init-file", "-o", "-O", "+o", "+O", "-C", "--init-command"})
+"""Options of shells whose next word is no script."""
 
 
 class Engine(Protocol):
@@ -90,6 +92,7 @@ class Candidate:
     state: str
     argv: tuple[str, ...]
     user: str = ""
+    pgid: int = 0
     sid: int = 0
 
     @property
@@ -161,12 +164,21 @@ class Family:
 
     def supervisor(self, pid: int, within: int | None = None) -> Candidate | None:
         """Return what stands above a launcher, where that is more than a shell; not beyond `within`."""
+        return next((process for process in self.starters(pid, within) if not _is_passive(process)), None)
+
+    def starters(self, pid: int, within: int | None = None) -> tuple[Candidate, ...]:
+        """Return all above a launcher that may go on after its end, nearest first; not beyond a prompt or `within`."""
+        found: list[Candidate] = []
+        below = self._processes[pid]
         for process in self.above(pid):
-            if process.pid in (1, within) or process.program in _TOP:
-                return None
-            if not _is_passive(process):
-                return process
-        return None
+            # What PID 1 has adopted is in a session of its own: another one started it.
+            adopted = process.pid == 1 and below.sid != process.sid
+            if adopted or process.pid == within or process.program in _TOP or _is_prompt(process, below):
+                break
+            if process.program not in _SEEN_THROUGH:
+                found.append(process)
+            below = process
+        return tuple(found)
 
     def terminal_program(self, pid: int) -> str:
         """Return "tmux" or "screen" where a process runs in one, else ""."""
@@ -201,7 +213,18 @@ def _is_passive(process: Candidate) -> bool:
         return True
     if process.program not in _SHELLS:
         return False
-    words = [word for word in process.argv[1:] if not word.startswith("-")]
+    words = _words(process)
     if any(word.startswith("-") and "c" in word for word in process.argv[1:2]):
         return not any(loop in " ".join(words) for loop in _LOOPS)
     return not words
+
+
+def _is_prompt(process: Candidate, below: Candidate) -> bool:
+    """A shell with nothing to run but what is typed: with job control, so that what it starts has its own group."""
+    return process.program in _SHELLS and not _words(process) and below.pgid != process.pgid
+
+
+def _words(process: Candidate) -> list[str]:
+    """Return what a shell is given besides options: a script, or what follows -c."""
+    words = zip(process.argv, process.argv[1:], strict=False)
+    return [word for before, word in words if not word.startswith(("-", "+")) and before not in _TAKE_A_WORD]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from bringup.core.errors import ChannelRefused
 from bringup.core.events import Launcher
@@ -51,7 +52,7 @@ async def _answer(host: Host, found: Found) -> Mapping[str, str]:
 def plain_launcher(process: Candidate, place: Place, supervisor: Candidate | None, kinds: Kinds) -> Launcher:
     """Return the launcher of a server that no unit, container or terminal program launched."""
     if supervisor is not None:
-        return _supervised(supervisor, place, kinds)
+        return supervised(supervisor, place, kinds)
     if "deaf" in place.flags:
         return Launcher("nohup", words="a process started with nohup", sentence=PLAIN)
     if process.sid == process.pid:
@@ -59,18 +60,25 @@ def plain_launcher(process: Candidate, place: Place, supervisor: Candidate | Non
     return Launcher("process", words="a plain process", sentence=PLAIN)
 
 
-def _supervised(supervisor: Candidate, place: Place, kinds: Kinds) -> Launcher:
+def with_starters(launcher: Launcher, above: Sequence[Candidate], supervisor: Launcher | None) -> Launcher:
+    """Return a launcher with all that may start the server again: in a pane or a job, too, a script may do that."""
+    found = replace(launcher, above=tuple((each.pid, each.start) for each in above))
+    if supervisor is None or launcher.stop or launcher.parent is not None or launcher.respawns:
+        return found
+    detail = f"{launcher.detail} {supervisor.sentence.removeprefix(PLAIN)}"
+    return replace(found, respawns=supervisor.respawns, parent=supervisor.parent, detail=" ".join(detail.split()))
+
+
+def supervised(supervisor: Candidate, place: Place, kinds: Kinds) -> Launcher:
+    """Return the launcher of a server that a script or another program started."""
     title = clean_text(supervisor.title)[:120]
     who = f"The {'script' if supervisor.is_shell else 'program'} above it (PID {supervisor.pid})"
-    respawns: bool | None = False
+    respawns: bool | None = None
+    does = "may start it again after a stop: nothing is launched from here while it still runs, before you say so."
     if supervisor.is_shell and "loops" in place.flags:
         respawns, does = True, "has a loop and can start it again after a stop: a restart leaves the start to it."
-    elif supervisor.is_shell:
-        does = "goes on with what comes after the server."
     elif supervisor.program in kinds.respawners:
         respawns, does = True, "starts it again after a stop: a restart leaves the start to it."
-    else:
-        respawns, does = None, "may start it again after a stop: a restart waits for that before it launches anything."
     return Launcher(
         "supervisor" if respawns else "script",
         name=title,

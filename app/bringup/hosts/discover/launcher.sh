@@ -2,7 +2,7 @@
 #   NAMES   variables of the environment, as an extended regular expression; only which of them are set is told
 #   ABOVE   what started the process: a script is looked at for loops
 # Answers for each: a line with its number, then keyed lines, each followed by bytes as od prints them:
-#   cwd, exe, cgroup, environ
+#   cwd, cgroup, environ
 #   deaf    it ignores SIGHUP
 #   loops   the script above it has a loop
 #   fd N FLAGS   what descriptor N leads to; flags: e the path names that file, r it does below /proc/PID/root,
@@ -69,10 +69,8 @@ for pid; do
     # SIGHUP is the lowest bit.
     case $(sed -n 's/^SigIgn:.*\(.\)$/\1/p' "/proc/$pid/status") in [13579bdf]) printf 'deaf\n' ;; esac
     [ "$above" = "$pid" ] || ! (has_loops "$above") || printf 'loops\n'
-    for link in cwd exe; do
-        printf '%s\n' "$link"
-        readlink "/proc/$pid/$link" | bytes
-    done
+    printf 'cwd\n'
+    readlink "/proc/$pid/cwd" | bytes
     printf 'cgroup\n'
     bytes <"/proc/$pid/cgroup"
     for fd in 1 2; do

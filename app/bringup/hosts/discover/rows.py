@@ -36,7 +36,6 @@ class Place:
     """What a launcher's own folder in /proc tells."""
 
     cwd: str = ""
-    exe: str = ""
     cgroup: str = ""
     environ: frozenset[str] = frozenset()
     """Which of the asked variables its environment has; never their values."""
@@ -88,8 +87,6 @@ def _take(place: Place, fields: list[str], content: bytes) -> None:
     match fields:
         case ["cwd"]:
             place.cwd = _link(content)
-        case ["exe"]:
-            place.exe = _link(content)
         case ["cgroup"]:
             place.cgroup = content.decode("utf-8", "replace")
         case ["environ"]:
@@ -125,9 +122,8 @@ def _keyed(data: bytes) -> Iterator[tuple[list[str], bytes]]:
 
 def _candidate(pid: int, stat: list[str], cmdline: bytes) -> Candidate:
     argv = cmdline.decode("utf-8", "surrogateescape").rstrip("\0 ").split("\0")[:_MOST_ARGUMENTS]
-    return Candidate(
-        pid=pid, ppid=int(stat[1]), start=int(stat[_START]), state=stat[0], argv=tuple(argv), sid=int(stat[3])
-    )
+    ppid, pgid, sid = (int(number) for number in stat[1:4])
+    return Candidate(pid, ppid, int(stat[_START]), stat[0], tuple(argv), pgid=pgid, sid=sid)
 
 
 def _words(cmdline: bytes) -> str:
