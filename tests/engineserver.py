@@ -52,7 +52,6 @@ class Place:
         (folder / "sglang" / "launch_server.py").write_text(PROGRAM)
         self.log = folder / "server.log"
         self.environ = {
-            "TMPDIR": str(folder / "run"),
             "PLACE": str(folder),
             "PYTHONPATH": str(folder),
             "PYTHONDONTWRITEBYTECODE": "1",

@@ -3,44 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 import pytest
+from acted import port, serving
 from headless import Way
 from headless import way as way
-from simulated import PATIENCE, family, launchers, needs_linux, ranks, said, title
+from simulated import PATIENCE, launchers, needs_linux, ranks
 from sshd import real_sshd as real_sshd
 from terminal import Terminal
 from waiting import eventually
 
-from bringup.demo.host import DemoHost
-from bringup.demo.prctl import adopt_orphans
-
 pytestmark = needs_linux
 COMMAND = (sys.executable, "-m", "bringup")
-
-
-@asynccontextmanager
-async def serving(way: Way) -> AsyncIterator[DemoHost]:
-    """A server that is up; what is launched again through the sshd leaves the demo's tree, and is ended here."""
-    adopt_orphans()
-    async with DemoHost("healthy", speed=20) as demo:
-        try:
-            await said(demo, "fired up")
-            yield demo
-        finally:
-            for pid in family(os.getpid()):
-                if str(demo.home.root) in title(pid):
-                    os.kill(pid, signal.SIGKILL)
-            adopt_orphans(adopt=False)
-
-
-def port(demo: DemoHost) -> tuple[str, str]:
-    return "--port", str(demo.server_port)
 
 
 async def test_a_stop_shows_what_it_touches_and_says_when_it_is_done(way: Way) -> None:
@@ -66,13 +41,28 @@ async def test_a_restart_launches_the_same_again(way: Way) -> None:
     async with serving(way) as demo:
         first = launchers(demo)
         before = demo.home.log.read_bytes()
-        done = await way.run("restart", "box", "--yes", *port(demo))
+        done = await way.run("restart", "box", "--yes", "--force", *port(demo))
         assert done.code == 0, done.err
         assert "Launched again as PID" in done.out
         assert not set(first) & set(launchers(demo))
         ready = await way.run("wait", "box", "--json", *port(demo))
         assert (ready.code, ready.told["state"]) == (0, "ready")
         assert demo.home.log.read_bytes().startswith(before) or len(list(demo.home.root.glob("server.log*"))) > 1
+
+
+async def test_beside_what_may_start_it_again_nothing_is_launched_unasked(way: Way) -> None:
+    async with serving(way) as demo:
+        done = await way.run("restart", "box", "--yes", "--drain", "60s", *port(demo))
+        assert (done.code, done.out) == (1, "")
+        assert "SIGKILL in 60 s" in done.err
+        assert "demo.supervisor" in done.err
+        assert "may start it again. Nothing was launched from here" in done.err
+        assert not launchers(demo)
+        again = await way.run("restart", "box", "--yes", *port(demo))
+        assert again.code == 0, again.err
+        assert "Launched again as PID" in again.out
+        ready = await way.run("wait", "box", "--json", *port(demo))
+        assert (ready.code, ready.told["state"]) == (0, "ready")
 
 
 @pytest.mark.parametrize("command", ["stop", "restart"])

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from bringup.cli import run
+from bringup.cli.keymap import own_keys
 from bringup.cli.targets import THIS_MACHINE, choose, configuration
 from bringup.config.reading import load_config
 from bringup.core.errors import UsageError
+from bringup.session.target import Drains
 
 
 @pytest.fixture(autouse=True)
@@ -71,9 +70,23 @@ def test_all_mistakes_are_listed_and_the_code_is_2(folder: Path, capsys: pytest.
         ('[keys]\nfulll = "x"', "line 2: There is no action 'fulll'. Did you mean full?"),
         ('[keys]\nfull = "hyper+x"', "line 2: There is no key 'hyper+x'. Expected keys such as"),
         ('[keys]\nfull = "n"', "line 2: 'n' is the key of next, too. Expected a key of its own"),
+        ('[keys]\nkill = "k"', "line 2: 'k' is pressed too easily for kill. Expected a capital"),
+        ('[keys]\nrestart = "f5"', "line 2: 'f5' is pressed too easily for restart."),
+        ('[targets.a]\nhost = "multi\\nline"', "line 2: 'multi\\nline' is not the name of a host. Expected a host as"),
+        ('[targets.a]\nhost = "-oProxyCommand=x"', "line 2: '-oProxyCommand=x' is not the name of a host."),
+        ('[targets.a]\nhosts = ["a",\n"b c"]', "line 3: 'b c' is not the name of a host."),
+        ('[targets.a]\nslurm = "1;rm"', "line 2: '1;rm' cannot be what slurm names. Expected JOBID"),
+        ('[targets.a]\nkube = "nopod"', "line 2: 'nopod' cannot be what kube names. Expected NAMESPACE/POD"),
+        (
+            '[thresholds.patience.weights]\nslow = "5m"\nstalled = "1m"',
+            "line 2: weights would be called stalled (60 s) before it is called slow (300 s). Expected slow",
+        ),
+        ("[thresholds.patience.weights]\nstalled = 9", "line 2: weights would be called stalled (9 s) before"),
+        ('[thresholds.advice]\nnosuch = "x"', "line 2: There is no kind of cause 'nosuch'. Expected one of: auth"),
+        ('[thresholds.advice]\n"warning:ooom" = "x"', "line 2: There is no kind of warning 'ooom'."),
     ],
 )
-def test_names_that_the_console_does_not_know(
+def test_names_of_which_nothing_is_known(
     text: str, told: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = written(folder, text)
@@ -81,10 +94,41 @@ def test_names_that_the_console_does_not_know(
     assert capsys.readouterr().out.startswith(f"{file}, {told}")
 
 
+def test_no_console_takes_keys_that_are_wrong(folder: Path) -> None:
+    assert own_keys(load_config(written(folder, '[keys]\nkill = "X"'))) == {"kill": "X"}
+    with pytest.raises(UsageError, match=r"\[keys\] in the configuration: 'k' is pressed too easily for kill"):
+        own_keys(load_config(written(folder, '[keys]\nkill = "k"')))
+
+
+def test_what_is_known_is_good(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    written(
+        folder,
+        '[keys]\nkill = "X"\n[thresholds.advice]\n"oom:vllm" = "x"\n"warning:watchdog" = "y"\nsecondary = "z"\n'
+        '[targets.a]\nhost = "ssh://root@[::1]:22"\nkube = "a/b/c"\n[targets.b]\nslurm = "4711_3@n1"\n'
+        "[thresholds.patience.weights]\nslow = 300\nstalled = 300\n",
+    )
+    assert run(["config", "check"]) == 0, capsys.readouterr().out
+
+
 @pytest.mark.parametrize("keys", ["x", "ctrl+x,f5", "full_stop", "shift+tab", "X", "space", "question_mark"])
 def test_keys_that_there_are(keys: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     written(folder, f'[keys]\nfull = "{keys}"\ncause = "ctrl+y"\nhelp = "f1"\npage-down = "pagedown"')
     assert run(["config", "check"]) == 0, capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('[stop]\ndrain = "soon"', "line 2: drain in [stop] is 'soon'. Expected a number of seconds, or a duration"),
+        ("[stop]\ndrain = -1", "line 2: drain in [stop] is -1."),
+        ("[stop]\ndrian = 9", "line 2: [stop] has no key 'drian'. Did you mean drain?"),
+        ("[targets.a]\npatient = true", "line 2: patient in [targets.a] is true."),
+    ],
+)
+def test_times_of_a_stop_that_cannot_be(text: str, told: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = written(folder, text)
+    assert run(["config", "check"]) == 2
+    assert capsys.readouterr().out.startswith(f"{file}, {told}")
 
 
 # --- targets ---
@@ -114,6 +158,14 @@ def test_the_command_line_counts_more(folder: Path) -> None:
     assert (found.target.port, found.target.log) == (8000, "/y.log")
     assert found.target.read_only, "what is forbidden in the configuration stays forbidden"
     assert chosen(folder, KIMI, "kimi", pid=7).target.port is None
+
+
+def test_how_long_a_stop_waits_is_said_for_all_and_for_a_target(folder: Path) -> None:
+    text = '[stop]\ndrain = "30s"\npatient = "10m"\n[targets.slow]\ndrain = "2m"\n'
+    assert chosen(folder, text, "slow").target.drains == Drains(drain=120.0, patient=600.0)
+    assert chosen(folder, text, "gpu-a").target.drains == Drains(drain=30.0, patient=600.0)
+    assert chosen(folder, "[targets.slow]\ndrain = 0\n", "slow").target.drains == Drains(drain=0.0)
+    assert choose("gpu-a").target.drains == Drains()
 
 
 @pytest.mark.parametrize(("name", "host", "shown"), [("gpu-a", "gpu-a", "gpu-a"), ("ssh:kimi", "ssh:kimi", "kimi")])
@@ -149,61 +201,3 @@ def test_a_host_that_is_none_is_refused_by_its_name(folder: Path) -> None:
 def test_thresholds_reach_the_judgement(folder: Path) -> None:
     policy = chosen(folder, "[thresholds.patience.weights]\nstalled = '1h'\n", None).policy()
     assert policy.patience["weights"].stalled == 3600
-
-
-# --- completion ---
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_a_script_for_every_shell_names_every_command(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["completion", shell]) == 0
-    script = capsys.readouterr().out
-    for word in ("watch", "status", "wait", "explain", "demo", "config", "completion", "timeout", "__complete"):
-        assert word in script
-
-
-def test_an_unknown_shell_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["completion", "tcsh"]) == 2
-    assert "tcsh" in capsys.readouterr().err
-
-
-def completed(*words: str) -> list[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "bringup", "__complete", *words], capture_output=True, text=True, timeout=60, check=True
-    )
-    return done.stdout.partition("\x1fbegin\n")[2].splitlines()
-
-
-@pytest.mark.parametrize("command", ["watch", "status", "wait"])
-def test_target_names_are_completed(command: str, folder: Path) -> None:
-    written(folder, KIMI + '[targets.two]\nhosts = ["a", "b"]\n')
-    assert completed(command, "") == ["kimi\troot@gpu-a", "two\ta, b"]
-
-
-def test_a_broken_configuration_completes_nothing_and_says_nothing(folder: Path) -> None:
-    written(folder, "nope = 1\n")
-    assert completed("watch", "") == []
-
-
-def test_bash_completes_commands_and_targets(folder: Path, tmp_path: Path) -> None:
-    written(folder, KIMI)
-    programs = tmp_path / "programs"
-    programs.mkdir()
-    (programs / "bringup").write_text(f'#!/bin/sh\nexec {sys.executable} -m bringup "$@"\n')
-    (programs / "bringup").chmod(0o755)
-    script = """
-eval "$(bringup completion bash)"
-try() {
-    COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); COMP_LINE="$*"; COMP_POINT=${#COMP_LINE}
-    _bringup; echo "${COMPREPLY[@]}"
-}
-try bringup wa
-try bringup status ki
-try bringup wait --time
-"""
-    environ = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
-    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60, check=True, env=environ)
-    commands, targets, options = done.stdout.splitlines()
-    assert set(commands.split()) == {"wait", "watch"}
-    assert targets.split() == ["kimi"]
-    assert options.split() == ["--timeout"]

@@ -105,44 +105,6 @@ def test_a_host_without_starts_is_told_of_the_others(capsys: pytest.CaptureFixtu
     assert "5 of other hosts" in page
 
 
-def test_two_starts_side_by_side(capsys: pytest.CaptureFixture[str], store: Store) -> None:
-    fill(store)
-    page = told(capsys, "--compare", "1", "4")
-    row = next(line for line in page.splitlines() if line.startswith("weights target"))
-    assert row.split() == [
-        "weights",
-        "target",
-        "1",
-        "min",
-        "30",
-        "s",
-        "6",
-        "min",
-        "4.0x",
-        "slower",
-        "1",
-        "min",
-        "39",
-        "s",
-    ]
-    assert "! weights target 4.0 times slower than the median (6 min, not 1 min 30 s): cold cache?" in page
-    assert "No phase took twice as long" in told(capsys, "--compare", "1", "2")
-    assert "not comparable" in told(capsys, "--compare", "1", "5")
-    failed = next(
-        line for line in told(capsys, "--compare", "1", "3").splitlines() if line.startswith("weights target")
-    )
-    assert failed.split() == ["weights", "target", "1", "min", "30", "s", "–", "–", "1", "min", "39", "s"]
-
-
-def test_two_starts_for_a_program(capsys: pytest.CaptureFixture[str], store: Store) -> None:
-    fill(store)
-    found = json.loads(told(capsys, "--compare", "1", "4", "--json"))
-    weights = next(phase for phase in found["phases"] if phase["phase"] == "weights/target")
-    assert (weights["first_s"], weights["second_s"], weights["factor"]) == (90.0, 360.0, 4.0)
-    assert (found["first"]["number"], found["second"]["number"], found["same_command"]) == (1, 4, True)
-    assert len(found["remarks"]) == 2
-
-
 def test_json_and_csv_say_the_same(capsys: pytest.CaptureFixture[str], store: Store) -> None:
     fill(store)
     starts = json.loads(told(capsys, "--json"))["starts"]

@@ -29,7 +29,7 @@ def port(demo: DemoHost) -> tuple[str, str]:
 
 @needs_linux
 async def test_a_start_is_recorded_until_it_is_ready_and_replayed(way: Way) -> None:
-    file = way.folder / "made" / "start.bringup"
+    file = way.folder / "start.bringup"
     async with DemoHost("healthy", speed=6) as demo:
         done = await way.run("record", "box", *port(demo), "-o", str(file))
     assert done.code == 0, done.err
@@ -100,6 +100,8 @@ def test_a_host_that_cannot_be_reached_leaves_no_file(tmp_path: Path, capsys: py
     [
         ([], 2, "not said where to record to"),
         (["-o", "there"], 1, "there is there already. Give another name"),
+        (["-o", "none/x"], 2, "There is no folder none. Make it"),
+        (["-o", "."], 2, ". is a folder."),
         (["-o", "x", "--port", "99999"], 2, "There is no port 99999"),
         (["-o", "x", "--for", "5"], 2, "--for"),
     ],
@@ -117,6 +119,7 @@ def test_a_wrong_command_line_is_told(
     assert run(["record", *words]) == code
     assert says in " ".join(capsys.readouterr().err.split())
     assert (tmp_path / "there").read_text() == "mine"
+    assert [path.name for path in tmp_path.iterdir()] == ["there"]
 
 
 def test_the_configuration_says_where_and_how_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

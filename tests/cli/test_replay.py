@@ -191,13 +191,44 @@ def test_what_is_no_recording_is_refused(
         (["--fast"], "Unknown option"),
         (["a", "b"], "That is too much"),
         (["a", "--speed", "0"], "cannot be played at a speed of 0"),
-        (["a", "--speed", "10"], "--speed, --at and --theme are for the console"),
-        (["a", "--json", "--at", "+5"], "--speed, --at and --theme are for the console"),
     ],
 )
 def test_a_wrong_command_line_is_told(words: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["replay", *words]) == 2
     assert says in capsys.readouterr().err
+
+
+def test_it_begins_where_it_is_told_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path / "a", start(draft=True, until="ready"))
+    whole = replayed(capsys, path)
+    middle = whole[len(whole) // 2]["t"]
+    assert run(["replay", "--json", str(path), "--at", f"+{middle:g}"]) == 0
+    said = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert said[0]["t"] >= middle > whole[0]["t"]
+    assert said[-1] == whole[-1]
+    assert run(["replay", str(path), "--at", "+9h"]) == 2
+    assert "is not in this recording" in capsys.readouterr().err
+
+
+def test_what_only_the_console_has_is_said_to_be_of_no_use(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path / "a", start(until="ready"))
+    whole = replayed(capsys, path)
+    assert run(["replay", "--json", str(path), "--speed", "10", "--theme", "dark"]) == 0
+    told = capsys.readouterr()
+    assert [json.loads(line) for line in told.out.splitlines()] == whole
+    assert told.err.startswith("bringup: --speed and --theme: for the console only.")
+
+
+def test_explain_tells_the_end_of_a_recording(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path / "a.gz", start(draft=True, until="ready"))
+    final = replayed(capsys, path)[-1]
+    assert run(["explain", "--json", str(path)]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert {**told, "t": final["t"]} == final
+    assert run(["explain", "--exit-code", str(path)]) == 0
+    assert capsys.readouterr().out.startswith("● READY")
+    assert run(["explain", "--silent", "3", str(path)]) == 2
+    assert "is a recording" in capsys.readouterr().err
 
 
 def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:

@@ -52,6 +52,8 @@ async def test_a_start_and_then_a_server_that_is_ready(way: Way) -> None:
         assert page.out.startswith("● READY")
         assert f"{demo.home.log} · " in page.out
         assert "\x1b" not in page.out
+        missing = await look(way, demo, "--log", "/nowhere.log", *port(demo))
+        assert any("There is no /nowhere.log" in warning["detail"] for warning in missing.told["warnings"])
 
 
 async def test_a_rank_that_is_stopped_is_a_stall_at_first_sight(way: Way) -> None:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib import resources
-from pathlib import Path
 
 import jsonschema
 import pytest
@@ -14,37 +11,11 @@ from headless import Way, ended
 from headless import way as way
 from simulated import needs_linux
 from sshd import real_sshd as real_sshd
-from twonodes import Node, two_nodes
+from twonodestart import Start, both
+from twonodestart import start as start
 
 pytestmark = needs_linux
 SCHEMA = json.loads(resources.files("bringup.report").joinpath("schema-1.json").read_text("utf-8"))
-
-
-@dataclass
-class Start:
-    """Two nodes that `node1` and `node2` of the configuration lead to."""
-
-    way: Way
-    head: Node
-    worker: Node
-
-
-@pytest.fixture
-def start(way: Way, tmp_path: Path) -> Iterator[Start]:
-    with two_nodes(tmp_path) as (head, worker):
-        known = way.folder / "known_nodes"
-        known.write_text(head.sshd.known_line + worker.sshd.known_line)
-        config = way.folder / "ssh_config"
-        config.write_text("".join(node.sshd.block(f"box{node.number}", known) for node in (head, worker)))
-        targets = [f'[targets.{node.name}]\nhost = "box{node.number}"\nport = {node.port}\n' for node in (head, worker)]
-        way.config.write_text("".join(targets))
-        yield Start(way, head, worker)
-
-
-def both(start: Start) -> None:
-    for node in (start.head, start.worker):
-        node.launch()
-        node.load()
 
 
 async def test_a_start_that_goes_on(start: Start) -> None:
@@ -100,8 +71,6 @@ async def test_a_node_that_cannot_be_reached(start: Start) -> None:
         (["wait", "node1", "node2", "--pid", "7"], "A process is on one host, and several are named."),
         (["status", "node1", ""], "'' is not the name of a host"),
         (["status", "two", "node1"], "The target two has several hosts of its own."),
-        (["stop", "two", "--yes"], "two has 2 hosts, and a stop is of one."),
-        (["stop", "node1", "node2", "--yes"], "That is too much: node2."),
     ],
 )
 async def test_what_cannot_be_meant(argv: list[str], words: str, way: Way) -> None:

@@ -34,11 +34,13 @@ async def begun(way: Way, demo: DemoHost, *options: str) -> tuple[Process, bytes
 
 
 async def test_ready_with_a_line_for_each_phase(way: Way) -> None:
-    async with DemoHost("healthy", speed=4) as demo:
-        done = await way.run("wait", "box", *port(demo), "--json")
+    async with DemoHost("healthy", speed=4, launch=False) as demo:
+        process, first = await begun(way, demo, "--json")
+        await demo.launch().started
+        done = await ended(process)
         assert (done.code, done.told["state"]) == (0, "ready")
         jsonschema.validate(done.told, SCHEMA)
-        lines = done.err.splitlines()
+        lines = [first.decode().rstrip("\n"), *done.err.splitlines()]
         phases = [line.split(" ", 1)[1].split(":")[0] for line in lines]
         assert all(line[2] == ":" and "\r" not in line and "\x1b" not in line for line in lines)
         assert any(phase.endswith("weights (target)") for phase in phases)
@@ -70,7 +72,7 @@ async def test_a_server_that_is_stopped(way: Way) -> None:
         await said(demo, "Load weight begin")
         os.kill(launchers(demo)[0], signal.SIGTERM)
         done = await ended(process)
-        assert (done.code, done.told["state"]) == (8, "stopped")
+        assert (done.code, done.told["state"]) == (8, "stopped"), done
 
 
 async def test_only_the_time_that_was_asked_for_ends_a_start_that_goes_on(way: Way) -> None:
@@ -136,3 +138,16 @@ async def test_a_target_of_the_configuration(way: Way) -> None:
         way.config.write_text('[targets.box]\nhost = "nobody"\n')
         assert (await way.run("status", "box")).code == 4
         assert (await way.run("status", "ssh:box", *port(demo))).code == 0
+
+
+async def test_an_old_log_without_a_server_is_not_waited_at(way: Way) -> None:
+    log = way.folder / "old.log"
+    log.write_text(
+        "[2026-01-02 10:00:00] server_args=ServerArgs(model_path='/models/tiny', port=30000, tp_size=1)\n"
+        "[2026-01-02 10:00:07] Load weight begin. avail mem=78.00 GB\n"
+        "[2026-01-02 10:00:20] The server is fired up and ready to roll!\n"
+    )
+    os.utime(log, (1_767_348_020, 1_767_348_020))
+    done = await way.run("wait", "box", "--log", str(log), "--port", "1", "--appear", "1s", "--json")
+    assert (done.code, done.told["state"]) == (7, "unknown")
+    assert "No server was found in the time that --appear gives" in done.err

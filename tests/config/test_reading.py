@@ -74,6 +74,15 @@ def test_nothing_said_changes_nothing() -> None:
         ("[targets.a]\nhosts = []", ", line 2: hosts in [targets.a] is []. Expected a list of hosts"),
         ("[targets.a]\nhost = ''", ", line 2: host in [targets.a] is ''. Expected a host as ssh takes it"),
         ("[targets.a]\nhost = 'x'\nhosts = ['y']", ", line 3: [targets.a] has both host and hosts. Expected one"),
+        (
+            "[targets.a]\nhosts = ['x',\n'y', 'x']",
+            ", line 3: hosts in [targets.a] names 'x' more than once.",
+        ),
+        (
+            "[recording]\ntotal-mib = 50\nmax-mib = 60",
+            ", line 3: One recording may take 60 MiB, and all of them 50 MiB. Expected max-mib",
+        ),
+        ("[thresholds]\nbusy-factor = 0", ", line 2: busy-factor in [thresholds] is 0. Expected a number, 1 or more."),
         ("[targets.a]\nread-only = 1", ", line 2: read-only in [targets.a] is 1. Expected true or false."),
         ("[targets.a]\nenv = { A = 1 }", ", line 2: env in [targets.a] is {'A': 1}. Expected names with texts"),
         ("[targets.'a b']\nport = 1", ", line 1: 'a b' is not a name for a target. Expected a name of letters"),
@@ -96,6 +105,11 @@ def test_a_mistake_is_told_with_its_line_and_what_was_expected(text: str, told: 
     said = wrong(tmp_path, text)
     assert len(said) == 1
     assert said[0].startswith(told)
+
+
+@pytest.mark.parametrize("text", ["total-mib = 50", "total-mib = 64\nmax-mib = 64"])
+def test_one_recording_may_take_all_the_room(text: str, tmp_path: Path) -> None:
+    assert wrong(tmp_path, f"[recording]\n{text}") == []
 
 
 def test_all_mistakes_are_told_in_their_order(tmp_path: Path) -> None:

@@ -22,9 +22,10 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Place]:
-    """A folder for servers; whatever was started from it is ended."""
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+    """A folder for servers, and for what actions keep; whatever was started from it is ended."""
     made = Place(tmp_path / "place")
+    monkeypatch.setenv("BRINGUP_PLACES", str(made.folder / "run"))
     yield made
     made.end()
 

@@ -51,7 +51,7 @@ async def state_of(place: Place, host: Placed, within: bool = True) -> State:
 async def test_a_plan_says_how_and_what(host: Placed, place: Place) -> None:
     place.start(*place.command("--api-key", "very-secret"))
     plan = await made(Told()).plan(host, await state_of(place, host))
-    assert plan.ways == ("TERM", "INT", "KILL")
+    assert plan.ways == ("TERM", "GENTLE", "INT", "KILL")
     assert plan.launched_by == "Launched by a process in a session of its own (setsid)."
     assert "is put aside as" in plan.log_fate
     assert plan.command.endswith("--api-key '***'")
@@ -63,8 +63,8 @@ async def test_a_plan_for_a_container(local: Placed, place: Place) -> None:
     make_docker(place)
     place.start(str(place.folder / "bin" / "run-container"))
     plan = await made(Told()).plan(local, await state_of(place, local, within=False))
-    assert plan.ways == ("OWN", "TERM", "INT", "KILL")
-    assert (plan.stop_command, plan.start_command) == ("docker stop -t 10 llm", "docker start llm")
+    assert plan.ways == ("OWN", "TERM", "GENTLE", "INT", "KILL")
+    assert (plan.stop_command, plan.start_command) == ("docker stop -t 30 llm", "docker start llm")
     assert plan.argv == ()
 
 
@@ -75,7 +75,7 @@ async def test_a_stop_is_told_with_the_time_left(host: Placed, place: Place) -> 
     await actions.stop(host, await actions.plan(host, await state_of(place, host)))
     first, last = picture.steps[0], picture.steps[-1]
     assert first.step.startswith("SIGTERM sent to python")
-    assert first.left == 10.0
+    assert first.left == 30.0
     assert picture.state.action is not None
     assert (last.ended, last.failed) == (True, False)
     assert (place.running(), place.kept()) == ([], [])

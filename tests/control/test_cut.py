@@ -121,7 +121,7 @@ async def end(host: Host, server: Server) -> None:
 
 def server_alone(server: Server) -> Server:
     """The test itself, which is above a server that it started, does not start it again."""
-    return replace(server, launcher=replace(server.launcher, respawns=False, parent=None))
+    return replace(server, launcher=replace(server.launcher, respawns=False, parent=None, above=()))
 
 
 class Cutter:

@@ -41,5 +41,13 @@ def test_a_mask_that_stands_for_nothing(edited: list[str]) -> None:
         unmask(ARGV, edited)
 
 
+def test_each_of_many_secrets_of_one_flag_is_kept() -> None:
+    argv = ("vllm", "serve", "m", "--api-key", "one", "two", "three", "--port", "1")
+    shown = mask_argv(argv)
+    assert shown[4:7] == ("***",) * 3
+    assert unmask(argv, shown) == argv
+    assert unmask(argv, [*shown[:5], "--port", "2"]) == (*argv[:5], "--port", "2")
+
+
 def test_asterisks_of_its_own() -> None:
     assert unmask(("x", "--pattern", "a***b"), ("x", "--pattern", "a***b")) == ("x", "--pattern", "a***b")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+import time
+from pathlib import Path
 
 import pytest
 from engineserver import Place
@@ -15,6 +17,10 @@ from bringup.hosts.control import Unfinished, claim, discard, journal, unfinishe
 from bringup.hosts.control.unfinished import all_unfinished
 
 GONE = Server(pid=4_194_303, start=7, engine="sglang", argv=("python",), port=30000)
+
+
+def grow_old(file: Path, seconds: float) -> None:
+    os.utime(file, (time.time() - seconds,) * 2)
 
 
 async def left_by(host: Placed, action: str, step: str = "") -> Unfinished:
@@ -53,7 +59,7 @@ async def test_another_console_sees_it_under_way_and_then_cut_off(host: Placed, 
     with pytest.raises(BringupError, match=r"under way.*Nothing was done"):
         await discard(host, seen)
     (folder,) = place.kept()
-    os.utime(folder / "claim", (0, 0))
+    grow_old(folder / "claim", 120)
     seen = await unfinished(host, token="theirs")
     assert seen is not None
     assert (seen.busy, seen.can) == (False, ("discard",))
@@ -96,7 +102,11 @@ async def test_an_environment_that_nobody_comes_for_is_removed(local: Placed, pl
     left = await unfinished(local, token="ours")
     assert left is not None
     assert left.can == ("launch", "discard")
-    os.utime(folder / "environ", (0, 0))
+    grow_old(folder / "environ", 3700)
+    assert await unfinished(local) is not None
+    # An action that goes on for so long still needs it.
+    assert (folder / "environ").exists()
+    grow_old(folder / "claim", 3600)
     left = await unfinished(local, token="ours")
     assert left is not None
     assert left.can == ("discard",)

@@ -114,7 +114,7 @@ async def test_a_program_above_may_act(local: Placed, place: Place) -> None:
 async def test_scripts_above_a_server(local: Placed, place: Place) -> None:
     script = place.folder / "run.sh"
     for text, kind, respawns in (
-        (f"{place.line()}\necho over\n", "script", False),
+        (f"{place.line()}\necho over\n", "script", None),
         (f"while :; do\n{place.line()}\nsleep 1\ndone\n", "supervisor", True),
     ):
         known = place.running()

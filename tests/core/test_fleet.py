@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 from timeline import START, Timeline
 
-from bringup.core.events import LinkChanged
+from bringup.core.events import HttpAnswered, LinkChanged
 from bringup.core.fleet import Part, decider, join
 from bringup.core.state import State
-from bringup.core.verdict import Advisory, Verdict
+from bringup.core.verdict import Advisory, PhaseView, Verdict
 
 SIDE = {0: range(4), 1: range(4, 8)}
 
@@ -53,6 +53,38 @@ def test_phases_are_those_of_all_nodes() -> None:
     assert (weights.ended, weights.ranks_done) == (False, 4)
     assert dict(verdict.ranks_done)["weights"] == (0, 1, 2, 3)
     assert "4 of 8 ranks done (4 of 4 on node1, 0 of 4 on node2)" in verdict.summary
+
+
+def entered(number: int, *phases: tuple[str, str | None], later: float = 0.0) -> Part:
+    """A node that entered these phases, one a second, the first of them so many seconds after the others' first."""
+    line = node(number)
+    known = part(f"node{number + 1}", line)
+    own = tuple(
+        PhaseView(phase, role, START + later + second, 1.0, ended=True)  # type: ignore[arg-type]
+        for second, (phase, role) in enumerate(phases)
+    )
+    return replace(known, verdict=replace(known.verdict, phases=own))
+
+
+def order(*parts: Part) -> list[tuple[str, str | None]]:
+    phases = join(parts, parts[0].verdict.now, node(0).policy).phases
+    return [(view.phase, view.role) for view in phases]
+
+
+def test_the_phases_of_all_nodes_have_the_order_of_a_start() -> None:
+    launch, distributed = ("launch", None), ("distributed", None)
+    weights, graphs, draft = ("weights", "target"), ("graphs", "target"), ("weights", "draft")
+    late = entered(1, launch, distributed, later=60.0)
+    cut = entered(0, distributed, weights)
+    assert order(cut, late) == order(late, cut) == [launch, distributed, weights]
+    # SGLang loads the draft model when the target has been captured: the order of a node counts more.
+    ahead = entered(0, distributed, weights, graphs, draft)
+    assert order(ahead, late) == [launch, distributed, weights, graphs, draft]
+
+
+def test_nodes_that_contradict_each_other_have_every_phase_once() -> None:
+    one, other = ("weights", "target"), ("weights", "draft")
+    assert order(entered(0, one, other), entered(1, other, one, later=9.0)) == [one, other]
 
 
 def test_a_clock_that_goes_wrong_moves_no_phase() -> None:
@@ -147,6 +179,17 @@ def test_the_node_of_a_stopped_process_is_the_culprit() -> None:
     verdict = joined(node(0), worker)
     assert (verdict.state, verdict.failed_ranks) == ("stalled", (6,))
     assert verdict.summary.startswith("Stalled on node2")
+
+
+def test_a_ready_line_of_the_head_is_not_all_while_another_node_loads() -> None:
+    head = node(0).wait(30).end("weights", range(4), seconds=30.0).end("kv-cache", range(4))
+    head.reached("scheduler-up", "http-up", "ready")
+    worker = node(1).wait(30)
+    verdict = joined(head, worker)
+    assert (verdict.state, verdict.phase) == ("starting", "weights")
+    assert "node2" in verdict.summary
+    head.add(HttpAnswered(at=head.now, path="/health", status=200))
+    assert joined(head, worker).state == "ready"
 
 
 def test_the_readiness_of_the_head_counts() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bringup.core.sanitize import clean, clean_text
+from bringup.core.sanitize import clean, clean_text, without_colours
 
 HOSTILE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
@@ -37,6 +37,19 @@ HOSTILE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 )
 def test_what_is_shown(data: bytes, shown: str) -> None:
     assert clean(data) == shown
+
+
+@pytest.mark.parametrize(
+    ("data", "left"),
+    [
+        (b"\x1bP+q544e\x1b\\after", b"after"),
+        (b"\x1b_payload\x07after", b"after"),
+        (b"\x1bPnever closed", b"never closed"),
+        (b"\x1b[1mbold\x1b[0m \x1b]0;title\x07after", b"bold after"),
+    ],
+)
+def test_a_record_is_read_without_escapes_and_what_they_carry(data: bytes, left: bytes) -> None:
+    assert without_colours(data) == left
 
 
 def test_text_with_lone_surrogates_can_be_printed() -> None:

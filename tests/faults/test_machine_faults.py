@@ -37,14 +37,14 @@ from sshd import Sshd, start_sshd
 from waiting import eventually
 
 from bringup.hosts.base import Host
-from bringup.session import logs
+from bringup.session import logs, room_watch
 from bringup.session.knowledge import Knowledge
 from bringup.session.session import Session
 from bringup.session.target import Target
 
 CLIENT = Path(__file__).resolve().parents[1] / "sleepclient.py"
-SLEEP = 1.2
-"""Seconds: longer than the keepalive of these tests allows."""
+SLEEP = float(os.environ.get("BRINGUP_SLEEP", "1.2"))
+"""Seconds: longer than the keepalive of these tests allows; a minute by hand."""
 Tell = Callable[[str, list[Run]], None]
 needs_root = pytest.mark.skipif(os.getuid() != 0 or sys.platform != "linux", reason="needs root on Linux to mount")
 
@@ -85,7 +85,7 @@ async def sleeping(folder: Path, moment: float, *, dies: bool, like: Run) -> Run
         run = Run(folder, server, writer, like.session)
         await play(run, sleep, moment)
         client.stdin.write(f"{len(TEXT)}\n".encode())
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(PATIENCE + SLEEP):
             answer: dict[str, Any] = json.loads(await client.stdout.readline())
         run.recovered = time.monotonic() - run.injected - SLEEP
         await client.wait()
@@ -114,8 +114,32 @@ async def test_a_disk_that_is_full_for_a_while(known: Knowledge, reference: Run,
     tell("disk full", runs)
 
 
+@needs_root
+async def test_a_full_disk_is_told(known: Knowledge, tell: Tell, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, seconds in (("LOOK", 0.05), ("SILENT", 0.3), ("AGAIN", 0.3)):
+        monkeypatch.setattr(room_watch, name, seconds)
+    with tempfile.TemporaryDirectory() as folder, small_disk(Path(folder) / "log") as mounted:
+        async with watched(Path(folder), known) as run:
+            state = run.session._picture
+
+            async def told(run: Run) -> None:
+                with filled(run):
+                    await eventually(lambda: state.state.log.full == str(mounted), PATIENCE)
+                    run.noticed = time.monotonic() - run.injected
+                    evidence = run.session.verdict().evidence
+                    assert f"log: it cannot grow, the disk of {mounted} is full" in evidence
+
+            await play(run, told, 0.5)
+            await settle(run)
+            await eventually(lambda: not state.state.log.full, PATIENCE)
+            run.lines += run.session.take_lines()
+            assert sum(b"is full; what is written" in line for line in run.lines) == 1
+            assert sum(b"has room again" in line for line in run.lines) == 1
+    tell("disk full, told", [run])
+
+
 @contextlib.contextmanager
-def small_disk(folder: Path) -> Iterator[None]:
+def small_disk(folder: Path) -> Iterator[Path]:
     folder.mkdir()
     made = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", "size=128k", "tmpfs", folder], capture_output=True, check=False
@@ -123,13 +147,20 @@ def small_disk(folder: Path) -> Iterator[None]:
     if made.returncode:
         pytest.skip(f"no file system can be mounted here: {made.stderr.decode()}")
     try:
-        yield
+        yield folder
     finally:
         subprocess.run(["umount", "-l", folder], check=True)
 
 
 async def full_disk(run: Run) -> None:
     """Somebody fills the disk; the server's writes fail until there is room again."""
+    with filled(run):
+        await asyncio.sleep(0.4)
+
+
+@contextlib.contextmanager
+def filled(run: Run) -> Iterator[None]:
+    """Fill the disk of the log, and let the server write until it cannot; give room again, and let it go on."""
     ballast = run.writer.path.parent / "ballast"
     with contextlib.suppress(OSError), ballast.open("wb", buffering=0) as file:
         while True:
@@ -140,7 +171,7 @@ async def full_disk(run: Run) -> None:
             left = left or PIECES[run.writer.written]
             left = left[os.write(run.writer.handle, left) :]
             run.writer.written += not left
-    await asyncio.sleep(0.4)
+    yield
     ballast.unlink()
     if left:
         run.writer.write(left)

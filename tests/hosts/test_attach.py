@@ -87,3 +87,33 @@ async def test_bytes_that_are_no_text(tools: str, tmp_path: Path) -> None:
     plan = await plan_of(tmp_path / "log", content)
     assert plan.found
     assert content[plan.launch : plan.until].count(LAUNCH) == 1
+
+
+async def test_behind_a_hole_it_is_searched_from_there(tools: str, tmp_path: Path) -> None:
+    """The log of a server was truncated, and it went on at its old offset; then another server was launched there."""
+    path, hole = tmp_path / "log", 3 << 30
+    with path.open("wb") as file:
+        file.write(b"somebody said something\n")
+        file.seek(hole)
+        file.write(serving(1 << 20) + b"\n" + LAUNCH + serving(2 << 20))
+    host = LocalHost()
+    opened = await host.open(str(path))
+    plan = await make_plan(host, str(path), opened, path.stat().st_size, WORDS, is_launch)
+    await opened.close()
+    assert plan.found
+    assert plan.nuls == hole
+    assert hole + (1 << 20) - 2048 <= plan.launch <= hole + (1 << 20) + 1
+
+
+async def test_a_launch_below_a_hole_is_the_newest(tools: str, tmp_path: Path) -> None:
+    path, begin = tmp_path / "log", LAUNCH + serving(10_000)
+    with path.open("wb") as file:
+        file.write(begin)
+        file.seek(3 << 30)
+        file.write(LAUNCH + serving(2 << 20))
+    host = LocalHost()
+    opened = await host.open(str(path))
+    plan = await make_plan(host, str(path), opened, path.stat().st_size, WORDS, is_launch)
+    await opened.close()
+    assert (plan.launch, plan.found) == (0, True)
+    assert len(begin) <= plan.tail < len(begin) + 8192

@@ -16,7 +16,7 @@ from waiting import alive, eventually
 from bringup.core.errors import ChannelRefused
 from bringup.hosts.base import Completed
 from bringup.hosts.control import Pace, claim, stop, survey
-from bringup.hosts.control.processes import gpu_holders
+from bringup.hosts.control.gpu_memory import gpu_holders
 from bringup.hosts.control.relaunch import capture, relaunch
 from bringup.hosts.control.steps import Step
 from bringup.hosts.local import LocalHost
@@ -42,7 +42,8 @@ class Shell(LocalHost):
             pytest.skip(f"{name} is not installed")
         self._prefix = ""
         self._command = program
-        if name == "busybox":
+        self.bare = name == "busybox"
+        if self.bare:
             tools = (
                 "sh",
                 "cat",
@@ -56,6 +57,8 @@ class Shell(LocalHost):
                 "grep",
                 "find",
                 "mktemp",
+                "chmod",
+                "stat",
                 "ln",
                 "rm",
                 *("mv", "mkdir", "date", "touch", "nice", "getconf", "taskset", "cut", "cmp"),
@@ -75,7 +78,7 @@ class Shell(LocalHost):
 def shell(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
     for name in ("tools", "run"):
         (tmp_path / name).mkdir()
-    monkeypatch.setenv("TMPDIR", str(tmp_path / "run"))
+    monkeypatch.setenv("BRINGUP_PLACES", str(tmp_path / "run"))
     return Shell(request.param, tmp_path / "tools")
 
 
@@ -99,7 +102,14 @@ async def test_a_launch(shell: Shell, tmp_path: Path) -> None:
         started = await relaunch(shell, kept, watch=0)
         assert started.start == start_time(started.pid)
         again = await server.told(started.pid)
-        assert {**again, "hears": None} == {**first, "hears": None}
+        kinds = {**first, "hears": None}
+        if shell.bare:
+            # A shell by itself cannot set these, and it is told.
+            lost = ("-i", "BASH_FUNC_module%%")
+            assert {text.split()[1] for text in started.unlike if text.startswith("variable")} == set(lost)
+            gone = tuple(f"{name}=".encode().hex() for name in lost)
+            kinds["environ"] = [pair for pair in map(str, list(first["environ"])) if not pair.startswith(gone)]
+        assert {**again, "hears": None} == kinds
 
 
 async def test_the_driver_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,7 +142,9 @@ async def test_a_driver_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     smi.write_text("#!/bin/sh\necho 12 is not a PID here\nexit 9\n")
     smi.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    assert await gpu_holders(LocalHost("box")) is None
+    told = await gpu_holders(LocalHost("box"))
+    assert (told.held, told.answered) == ({}, False)
+    assert told.unasked == "nvidia-smi failed with exit status 9: 12 is not a PID here"
 
 
 async def test_a_server_under_a_script_ends_with_its_tree_only(tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from waiting import alive, eventually, pid_in
 from bringup.core.errors import ChannelRefused, Unreachable, UsageError
 from bringup.hosts.local import LocalHost
 from bringup.hosts.prefixed import PrefixedHost
-from bringup.hosts.slurm import read_job
 from bringup.hosts.ways import make_way
 
 WAYS = [("docker", "llm"), ("kube", "default/llm-0"), ("kube", "default/llm-0/engine"), ("slurm", "4711@node1")]
@@ -129,26 +128,6 @@ async def test_a_unit_is_its_host_and_has_a_main_process(runtime: Runtime) -> No
     assert await host.main_pid() == 4242
     assert (await host.run("echo $0")).stdout != b""
     assert await (await entered("docker", "llm")).main_pid() is None
-    await host.close()
-
-
-async def test_a_job_tells_its_nodes_and_its_log(runtime: Runtime) -> None:
-    job = await read_job(LocalHost("login"), "4711")
-    assert (job.state, job.nodes, job.log) == ("RUNNING", ("node2", "node1"), "/shared/slurm-4711.out")
-    with pytest.raises(Unreachable, match=r"has no nodes: it is PENDING \(Resources\)"):
-        await read_job(LocalHost("login"), "4712")
-    with pytest.raises(Unreachable, match="Invalid job id"):
-        await read_job(LocalHost("login"), "1")
-    host = await entered("slurm", "4711@node1")
-    await host.run("true")
-    assert (runtime.folder / "srun").read_text().split() == [
-        "--quiet",
-        "--overlap",
-        "--jobid=4711",
-        "--nodes=1",
-        "--ntasks=1",
-        "--nodelist=node1",
-    ]
     await host.close()
 
 

@@ -22,10 +22,10 @@ from bringup.hosts.local import LocalHost
 
 @pytest.fixture(autouse=True)
 def keeping_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where captures are kept by LocalHost; a login over SSH keeps them in /tmp."""
+    """Where captures are kept."""
     place = tmp_path / "run"
     place.mkdir()
-    monkeypatch.setenv("TMPDIR", str(place))
+    monkeypatch.setenv("BRINGUP_PLACES", str(place))
     return place
 
 
@@ -158,11 +158,13 @@ async def test_limits_priority_and_cpus(tmp_path: Path) -> None:
     with launched(tmp_path, wrap=["/bin/sh", "-c", script]) as server:
         first = Path(f"/proc/{server.process.pid}/limits").read_text()
         assert "Max open files            321 " in first
+        kind = os.getpriority(os.PRIO_PROCESS, server.process.pid)
+        assert kind == min(19, os.getpriority(os.PRIO_PROCESS, 0) + 5)
         launchable = await keep(host, server.seen())
         server.end()
         started = await launch(host, launchable)
         assert Path(f"/proc/{started.pid}/limits").read_text() == first
-        assert os.getpriority(os.PRIO_PROCESS, started.pid) == 5
+        assert os.getpriority(os.PRIO_PROCESS, started.pid) == kind
         assert started.unlike == ()
 
 

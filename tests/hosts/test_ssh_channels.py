@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from sshd import SFTP, Sshd, start_sshd
+from waiting import eventually
 
 from bringup.core.errors import ChannelRefused, ConnectionLost
 from bringup.hosts.base import Stream
@@ -81,7 +82,34 @@ async def test_too_many_sessions_are_a_sentence(tmp_path: Path) -> None:
             for call in (host.run("true"), host.open("/etc/passwd")):
                 with pytest.raises(ChannelRefused, match="box refused to") as refusal:
                     await call
-                assert "MaxSessions" in refusal.value.hint
+                assert "only 1 session on one connection: set MaxSessions to" in refusal.value.hint
+        await host.close()
+
+
+async def test_of_two_sessions_one_is_the_logs_and_one_the_probes(tmp_path: Path) -> None:
+    begun, done = tmp_path / "begun", tmp_path / "done"
+    with start_sshd(tmp_path / "small", SFTP, "MaxSessions 2") as server:
+        host = await SshHost.login("box", options=server.options())
+        file = await host.open("/etc/passwd")
+        short = asyncio.ensure_future(host.run(f"touch {begun}; while [ ! -e {done} ]; do sleep 0.1; done", timeout=60))
+        await eventually(begun.exists)
+
+        async def probe() -> bytes:
+            async with host.stream("echo on; while :; do sleep 1; done") as stream:
+                said = await stream.read()
+                with pytest.raises(ChannelRefused) as refusal:
+                    await host.run("true")
+                assert "only 2 sessions on one connection" in refusal.value.hint
+            return said
+
+        probing = asyncio.ensure_future(probe())
+        await asyncio.wait({probing}, timeout=0.5)
+        assert not probing.done()
+        done.touch()
+        assert (await short).status == 0
+        assert await probing == b"on\n"
+        assert (await host.run("echo free")).stdout == b"free\n"
+        await file.close()
         await host.close()
 
 

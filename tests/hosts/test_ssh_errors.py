@@ -65,6 +65,9 @@ def test_what_the_login_tried_is_named() -> None:
         ("Connection lost", "the network or the ssh server ended it"),
         ("Server not responding to keepalive", "does not answer any more"),
         ("Something \x07 else.", "Something ? else."),
+        ("[Errno 32] Broken pipe", "lost: the network or the ssh server ended it."),
+        ("[Errno 110] Connection timed out", "lost: the host or the network does not answer any more."),
+        ("[Errno 5] Input/output error", "lost: Input/output error."),
     ],
 )
 def test_why_a_connection_was_lost(why: str, said: str) -> None:

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from bringup.core.errors import ChannelRefused
+from bringup.hosts import whole_log
 from bringup.hosts.base import Host
-from bringup.hosts.whole_log import MOST_ROWS, beginning, search
+from bringup.hosts.local import LocalHost
+from bringup.hosts.whole_log import MOST_ROWS, find, place_of, search
 
 
 @pytest.fixture
@@ -36,9 +38,35 @@ async def test_of_too_many_the_newest_are_told(host: Host, log: Path) -> None:
     assert b"The [end] of it" in rows[-1]
 
 
-async def test_the_beginning_is_read(host: Host, log: Path) -> None:
-    rows = await beginning(host, str(log))
-    assert rows[:2] == [b"line 1", b"line 2"]
+async def test_the_next_and_the_last_are_found_from_a_byte_on(host: Host, log: Path) -> None:
+    text = log.read_bytes()
+    where = [text.index(b"line 77\n"), *(text.index(b"line 77%d\n" % digit) for digit in range(10))]
+    assert await find(host, str(log), "line 77", 0, 1) == where[0]
+    assert await find(host, str(log), "line 77", where[0] + 1, 1) == where[1]
+    assert await find(host, str(log), "LINE", 0, 1) is None
+    assert await find(host, str(log), "line 77", where[3], -1) == where[2]
+    assert await find(host, str(log), "line 77", where[0], -1) is None
+
+
+async def test_what_is_near_is_found_before_what_is_far(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(whole_log, "NEAR", 2000)
+    text = log.read_bytes()
+    assert await find(LocalHost(), str(log), "line 29", len(text), -1) == text.index(b"line 2999\n")
+    assert await find(LocalHost(), str(log), "line 5\n".strip(), len(text), -1) == text.index(b"line 599\n")
+
+
+async def test_behind_a_hole_bytes_are_those_of_the_file(host: Host, log: Path) -> None:
+    text = log.read_bytes()
+    with log.open("wb") as file:
+        file.write(head := b"the launcher says a needle first\n")
+        file.seek(3 << 30)
+        file.write(text + b"a needle\n")
+    rows = await search(host, str(log), "needle")
+    places = [place for place in map(place_of, rows) if place is not None and place[1]]
+    end = (3 << 30) + len(text)
+    assert places == [(0, True), (end, True)]
+    assert await find(host, str(log), "needle", len(head), 1) == end
+    assert await find(host, str(log), "needle", end, -1) == 0
 
 
 async def test_a_file_that_is_not_there_is_told(host: Host, tmp_path: Path) -> None:

@@ -51,8 +51,8 @@ def test_what_is_before_a_sign_is_not_held_back() -> None:
     masking = Masking()
     assert masking.feed(b" 5%| | 1/64 [00:01<01:03, 1.0s") == b" 5%| | 1/64 [00:01<01:03, 1.0"
     assert masking.feed(b"/it] (num_tokens=8192") == b"s/it] (num_tokens=8192"
-    assert masking.feed(b" --api-key hunter2hunter2") == b" "
-    assert masking.feed(b"\n") == b"--api-key ***\n"
+    assert masking.feed(b" --api-key hunter2hunter2") == b" --api-"
+    assert masking.feed(b"\n") == b"key ***\n"
 
 
 def test_after_a_gap_the_rest_of_a_line_is_passed_over_for_it_could_be_the_rest_of_a_secret() -> None:
@@ -69,3 +69,15 @@ def test_a_line_without_end_does_not_fill_the_memory() -> None:
     masking.feed(b"token=" + b"a" * LONGEST)
     assert len(masking.feed(b"a" * LONGEST)) < 3 * LONGEST
     assert masking.close() == b"" or len(masking.close()) < LONGEST
+
+
+def test_the_lines_of_a_private_key_are_masked_however_they_were_cut() -> None:
+    body = [b"QUJD" * 16, b"REVG" * 16, b"R0hJ1Q=="]
+    text = b"\n".join(
+        [b"-----BEGIN RSA PRIVATE KEY-----", *body, b"-----END RSA PRIVATE KEY-----", b"Loading now", b""]
+    )
+    for size in (1, 7, 50, 1000):
+        masking = Masking()
+        written = b"".join([masking.feed(text[at : at + size]) for at in range(0, len(text), size)]) + masking.close()
+        assert written.split(b"\n")[1:4] == [b"***"] * 3
+        assert written.endswith(b"-----END RSA PRIVATE KEY-----\nLoading now\n")

@@ -42,8 +42,18 @@ def test_the_oldest_that_nobody_asked_for_go_first(tmp_path: Path) -> None:
     old, middle, new = (put(tmp_path, f"{age}.auto.bringup", 400, age) for age in (300, 200, 100))
     asked = put(tmp_path, "asked.bringup", 4000, 900)
     strange = put(tmp_path, "notes.txt", 4000, 900)
-    make_room(Keeping(tmp_path, most=500, total=1500))
+    make_room(Keeping(tmp_path, most=500, total=1300))
     assert [path.exists() for path in (old, middle, new, asked, strange)] == [False, True, True, True, True]
+
+
+def test_what_fits_stays_though_one_may_take_all_the_room(tmp_path: Path) -> None:
+    over = [put(tmp_path, f"{age}.auto.bringup", 300_000, age) for age in (300, 200, 100)]
+    keeping = Keeping(tmp_path, most=4_000_000, total=4_000_000)
+    make_room(keeping)
+    assert all(path.exists() for path in over)
+    put(tmp_path, "new.auto.bringup", 3_000_000, 0)
+    make_room(keeping)
+    assert [path.exists() for path in over] == [False, False, True], "the new one has grown by now"
 
 
 def test_one_that_still_grows_is_never_removed(tmp_path: Path) -> None:
@@ -52,11 +62,11 @@ def test_one_that_still_grows_is_never_removed(tmp_path: Path) -> None:
     running.flush()
     os.utime(running.path, (AT - 900, AT - 900))
     over = put(tmp_path, "over.auto.bringup", 400, 100)
-    make_room(Keeping(tmp_path, most=1000, total=1000))
+    make_room(Keeping(tmp_path, most=400, total=400))
     assert running.path.exists()
     assert not over.exists()
     running.close()
-    make_room(Keeping(tmp_path, most=1000, total=1000))
+    make_room(Keeping(tmp_path, most=40, total=40))
     assert not running.path.exists()
 
 

@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 from storydata import BEGAN, story
 
-from bringup.core.events import HttpAnswered, LogMoved
+from bringup.core.events import HttpAnswered, LogMoved, LogRoom
 from bringup.hosts.recording import load_recording, parse_recording
 from bringup.recordings.encoder import Encoder, LogPiece, LogTurn
 from bringup.recordings.reader import read_row
+from bringup.recordings.rows import to_row
 from bringup.recordings.writer import Writer
 
 HEAD = json.dumps({"recording": 2, "host": "gpu-a", "began": BEGAN})
@@ -155,3 +156,11 @@ def test_what_cannot_be_is_refused(row: object) -> None:
 def test_nesting_without_end_is_refused() -> None:
     with pytest.raises(ValueError, match=r"."):
         read_row(b'{"t":1,"e":"HttpAnswered","d":' + b"[" * 100_000)
+
+
+def test_a_count_may_be_larger_than_any_time() -> None:
+    """A disk with 4 TiB free is no clock that has gone mad, though a log line's free gigabytes have the same name."""
+    room = LogRoom(at=1_800_000_000.0, full="", free=4 << 40)
+    assert read_row(to_row(1.0, room)) == (1.0, room)
+    with pytest.raises(ValueError, match="at is"):
+        read_row(to_row(1.0, LogRoom(at=1e12, full="", free=0)))

@@ -12,6 +12,7 @@ import pytest
 from report.accounts import HOSTILE, SECRETS, bare, failed, hostile
 
 from bringup.report.account import Account
+from bringup.report.accounts import of_hosts
 from bringup.report.drawing.axis import axis_of, clock
 from bringup.report.drawing.picture import picture
 from bringup.report.html.page import POLICY, page
@@ -216,3 +217,22 @@ def test_markdown_tells_the_same() -> None:
     ):
         assert words in text
     assert re.search(r"GPU 0 +[▁-█]+ 60\.0 of 140 GiB at the end, at most 60\.0", text)
+
+
+def test_several_hosts_have_sections_of_their_own() -> None:
+    """Headings name the host, and no identifier is there twice."""
+    one = failed()
+    whole = of_hosts(one.state, one.verdict, [replace(one, name="gpu-a"), replace(one, name="gpu-b")], one.points)
+    text = page(whole)
+    headings = re.findall(r"<h2[^>]*>([^<]*)</h2>", text)
+    assert [heading for heading in headings if "gpu-" in heading] == [
+        "GPU memory of gpu-a",
+        "GPU memory of gpu-b",
+        "The last 2 lines of the log of gpu-a",
+        "The last 2 lines of the log of gpu-b",
+    ]
+    found = re.findall(r'\bid="([^"]*)"', text)
+    assert len(found) == len(set(found))
+    assert "failed: Out of memory on TP2" in text
+    assert "Command of gpu-b" in text
+    assert "GPU memory, at most" not in text, "their GPUs have the same numbers"

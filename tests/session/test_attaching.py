@@ -64,6 +64,27 @@ async def test_a_large_log(small: None, tmp_path: Path, knowledge: Knowledge) ->
     await asyncio.gather(watch, return_exceptions=True)
 
 
+async def test_a_large_log_with_a_hole(tmp_path: Path, knowledge: Knowledge) -> None:
+    """`> server.log` under a server that does not append: its old offset is many GB down, and all before are NULs."""
+    log, hole = tmp_path / "server.log", 20 << 30
+    with log.open("wb") as file:
+        file.seek(hole)
+        file.write(START)
+    picture = Picture("box")
+    logs = Logs(picture, knowledge, HostClock())
+    watch = asyncio.create_task(logs.follow(LocalHost(), [LogTarget(str(log), "file")]))
+    await eventually(lambda: picture.state.log.size > 0 and logs.is_level and len(picture.state.attempt.ranks) == 8)
+    state = picture.state
+    assert (state.attempt.number, state.attempt.model) == (1, "/models/target")
+    assert state.log.size == log.stat().st_size
+    with log.open("ab") as file:
+        file.write(ERROR)
+    await eventually(lambda: bool(picture.state.attempt.faults))
+    assert any(b"NUL bytes of server.log are passed over" in line for line in picture.take_lines())
+    watch.cancel()
+    await asyncio.gather(watch, return_exceptions=True)
+
+
 async def test_what_begins_a_launch(knowledge: Knowledge) -> None:
     assert launch_words(knowledge, "sglang") == ("server_args=",)
     assert set(launch_words(knowledge)) >= {"server_args=", *launch_words(knowledge, "vllm")}

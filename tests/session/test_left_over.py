@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 import pytest
 
 from bringup.core.errors import ConnectionLost
 from bringup.core.events import Server
+from bringup.core.state import State
 from bringup.hosts import control
 from bringup.hosts.base import Host
 from bringup.hosts.control import Claim, Unfinished
+from bringup.session import left_over
 from bringup.session.actions import Actions
 from bringup.session.clock import HostClock
 from bringup.session.console import StopPlan
@@ -83,3 +86,66 @@ async def test_a_session_that_is_confined_hears_of_its_own_only(monkeypatch: pyt
     left = await actions.look_back(HOST)
     assert left is not None
     assert left.claim.token == "ours"
+
+
+def of_port(port: int, pid: int = 7) -> Unfinished:
+    about = f"the vllm server on port {port} (PID {pid})"
+    return Unfinished(Claim(f"/tmp/{pid}", "theirs"), "restart", "waiting", about, (pid, 1), age=40)
+
+
+def test_a_narrowed_watch_leaves_other_servers_to_others() -> None:
+    found = (of_port(8000), of_port(30000, 9))
+    choose = left_over.choose
+    assert choose(found, State(), token="ours") is found[0]
+    assert choose(found, State(), token="ours", narrowed=(30000, None)) is found[1]
+    assert choose(found, State(), token="ours", narrowed=(None, 9)) is found[1]
+    assert choose(found, State(), token="ours", narrowed=(1, None)) is None
+
+
+def test_what_is_of_the_watched_server_comes_before_what_is_newer() -> None:
+    found = (of_port(8000), of_port(30000, 9))
+    watched = State(server=Server(pid=9, start=1, engine="vllm", argv=(), port=30000))
+    assert left_over.choose(found, watched, token="ours") is found[1]
+    assert not left_over.concerns(found[0], watched)
+
+
+async def test_every_change_of_what_was_ours_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    actions, picture = acting(monkeypatch, ours(alive=((100, 1),)))
+    await cut(actions, monkeypatch)
+    await actions.look_back(HOST)
+    assert picture.state.action is not None
+    assert "the old server still runs" in picture.state.action.step
+
+    async def later(host: Host, *, token: str = "") -> tuple[Unfinished, ...]:
+        return (ours(kept=True),)
+
+    monkeypatch.setattr(control, "all_unfinished", later)
+    await actions.look_back(HOST)
+    assert "no server runs" in picture.state.action.step
+
+
+async def test_where_nothing_is_left_of_one_that_was_cut_off_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    actions, picture = acting(monkeypatch)
+    await cut(actions, monkeypatch)
+    assert await actions.look_back(HOST) is None
+    assert picture.state.action is not None
+    assert picture.state.action.step.startswith("Nothing of the restart is left over on the host")
+
+
+async def test_a_server_that_failed_is_not_said_to_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    failed = replace(THEIRS, step="failed", new=(200, 9), status="2", said="no such flag")
+    actions, picture = acting(monkeypatch, failed)
+    for _ in range(2):
+        await actions.look_back(HOST)
+    assert picture.state.gone_at is not None
+    assert [fault.text for fault in picture.state.attempt.faults] == ["no such flag"]
+
+
+async def test_every_step_is_heard_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    actions, _ = acting(monkeypatch)
+    heard: list[str] = []
+    actions.heard = heard.append
+    for step in ("one", "two", "three"):
+        actions.tell("stop", step)
+    actions.tell("stop", "done", ended=True)
+    assert heard == ["one", "two", "three"]

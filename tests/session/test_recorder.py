@@ -164,6 +164,20 @@ async def test_another_server_is_another_recording_which_begins_with_the_host(de
     assert items[2][1] == again
 
 
+async def test_older_ones_go_only_as_this_one_needs_their_room(desk: Callable[..., Desk]) -> None:
+    one = desk(most=4 << 20, total=4 << 20)
+    one.keeping.folder.mkdir()
+    older = [one.keeping.folder / f"{name}.auto.bringup" for name in "ab"]
+    for file in older:
+        file.write_bytes(bytes(1 << 20))
+    await one.begin()
+    assert len(one.files) == 3, "there is room for them all"
+    for number in range(12):
+        await one.see(LogPiece("/log", random.Random(number).randbytes(1 << 18).hex().encode(), BEGAN))
+    assert [file.exists() for file in older] == [False, False]
+    assert len(one.files) == 1
+
+
 @pytest.mark.parametrize("state", ["ready", "waiting", "failed"])
 async def test_a_server_that_was_up_or_down_when_we_came_is_not_recorded(state: str, desk: Callable[..., Desk]) -> None:
     one = desk()
@@ -234,3 +248,20 @@ async def test_a_log_that_comes_faster_than_it_can_be_written_ends_what_runs_and
     assert isinstance(last, LogPiece)
     assert last.data.endswith(b"plain\n")
     assert b"cret99" not in last.data
+
+
+async def test_whether_something_is_recorded_can_be_seen(desk: Callable[..., Desk]) -> None:
+    one = desk()
+    assert one.recorder.recorded == ""
+    await one.begin()
+    assert one.recorder.recorded == "by-itself"
+    await one.recorder.toggle()
+    assert one.recorder.recorded == "asked"
+    await one.recorder.toggle()
+    assert one.recorder.recorded == "by-itself"
+    for _ in range(2):
+        one.state = "ready"
+        await one.see(ActionStep(at=one.at, action="stop", step="later"))
+        one.at += AFTER
+    await one.see(ActionStep(at=one.at, action="stop", step="the end"))
+    assert one.recorder.recorded == ""

@@ -131,6 +131,14 @@ async def test_a_channel_that_is_refused_is_said_and_opened_again(
         await eventually(lambda: session.state.sampled_at is not None and session.state.log.lines == 1, PATIENCE)
 
 
+async def test_gpus_that_nobody_asks_about_are_said_to_be_so(server: Tree, knowledge: Knowledge) -> None:
+    host = TroubledHost(always("stream", REFUSED))
+    async with watching(host, knowledge) as session:
+        await eventually(lambda: "nvidia-smi is not asked: box refused" in closed(session, "gpus"), PATIENCE)
+        host.trouble = no_trouble
+        await eventually(lambda: "is not asked" not in closed(session, "gpus"), PATIENCE)
+
+
 # --- the log that the operator named ---
 
 

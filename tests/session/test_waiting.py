@@ -11,7 +11,7 @@ from timeline import Timeline
 from bringup.core.events import HttpAnswered, LinkChanged, PortSeen, Searching, ServerGone
 from bringup.engines.patience import load_policy
 from bringup.session.headless import Look
-from bringup.session.waiting import ANSWER, LATE, QUIET_SEEN, STALL_HOLDS, Terms, Wait, impatient
+from bringup.session.waiting import ANSWER, LATE, LOSS_HOLDS, QUIET_SEEN, STALL_HOLDS, Terms, Wait, impatient
 
 NEVER = Terms()
 
@@ -58,6 +58,19 @@ async def test_a_failure_ends_it_at_once() -> None:
     look = await waited(Played(timeline, second))
     assert (look.verdict.state, look.verdict.cause and look.verdict.cause.kind) == ("failed", "oom")
     assert look.elapsed < 22
+
+
+async def test_a_rank_that_is_lost_while_its_launcher_lives_on_is_one_after_a_while() -> None:
+    timeline = loading()
+
+    def second(number: int) -> None:
+        if number == 20:
+            timeline.kill(0)
+        timeline.sample()
+
+    look = await waited(Played(timeline, second))
+    assert (look.verdict.state, look.verdict.failed_ranks) == ("failed", (0,))
+    assert 20 + LOSS_HOLDS - 1 <= look.elapsed <= 20 + LOSS_HOLDS + 1
 
 
 async def test_silence_is_a_stall_after_the_patience_of_the_phase() -> None:
@@ -218,8 +231,61 @@ async def test_a_ready_line_waits_for_the_answer_of_a_port_that_can_be_asked(
     assert look.elapsed == pytest.approx(ends, abs=1.5)
 
 
+async def test_a_ready_line_is_no_end_while_nobody_listens() -> None:
+    timeline = loading()
+
+    def second(number: int) -> None:
+        works(timeline, number)
+        timeline.add(PortSeen(at=timeline.now, port=30000, pid=None))
+        if number == 10:
+            timeline.end("weights", (0, 1), role="target").reached("http-up", "ready")
+
+    with pytest.raises(AssertionError, match=r"still (starting|slow) after 60"):
+        await waited(Played(timeline, second), most=60.0)
+
+
 def test_without_a_stall_of_its_own_the_policy_stays() -> None:
     policy = load_policy()
     assert impatient(policy, None) is policy
     assert {known.stalled for known in impatient(policy, 7).patience.values()} == {7}
     assert {known.slow for known in impatient(policy, 7).patience.values()} == {7}
+
+
+def without_a_server(timeline: Timeline, silent: float) -> Timeline:
+    timeline.wait(silent).add(Searching(at=timeline.now, seeks="Looking."))
+    return timeline
+
+
+async def test_an_old_log_of_a_server_that_was_ready_is_no_server() -> None:
+    old = Timeline().launch(tp=2).begin("weights", (0, 1), role="target").end("weights", (0, 1), role="target")
+    timeline = without_a_server(old.reached("http-up", "ready"), 7200)
+    look = await waited(Played(timeline), Terms(appear=3))
+    assert look.verdict.state == "unknown"
+    assert 3 <= look.elapsed < 4
+    assert Wait(Terms(appear=3)).is_missed(look)
+
+
+async def test_an_old_log_of_a_start_is_no_server_either() -> None:
+    timeline = without_a_server(Timeline().launch(tp=2).begin("weights", (0, 1), role="target"), 60)
+    look = await waited(Played(timeline), Terms(appear=1))
+    assert look.verdict.state in ("starting", "slow")
+    assert LATE <= look.elapsed < LATE + 1
+
+
+async def test_a_log_that_grows_is_a_server_whose_processes_are_elsewhere() -> None:
+    timeline = without_a_server(Timeline().launch(tp=2).begin("weights", (0, 1), role="target"), 60)
+
+    def second(number: int) -> None:
+        if number % 5 == 0:
+            timeline.bytes()
+
+    with pytest.raises(AssertionError, match=r"still (starting|slow) after 60"):
+        await waited(Played(timeline, second), Terms(appear=1), most=60.0)
+
+
+async def test_an_end_in_an_old_log_is_held_back_as_long_as_a_server_may_take_to_appear() -> None:
+    old = Timeline().launch(tp=2).begin("weights", (0, 1), role="target").fault("oom", rank=1).ending("child-killed")
+    look = await waited(Played(without_a_server(old, 600)), Terms(appear=50))
+    assert look.verdict.state == "failed"
+    assert 50 <= look.elapsed < 51
+    assert not Wait(Terms(appear=50)).is_missed(look)

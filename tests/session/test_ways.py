@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -13,12 +16,15 @@ from fakehost import make_program, running
 from runtimes import Runtime
 from runtimes import runtime as runtime
 from simulated import needs_linux
+from sshd import free_port
 from waiting import eventually
 
 from bringup.hosts.base import Host
 from bringup.hosts.local import LocalHost
 from bringup.hosts.prefixed import through
+from bringup.hosts.recording import load_recording
 from bringup.hosts.ways import make_way
+from bringup.recordings.encoder import LogPiece
 from bringup.session.headless import Headless
 from bringup.session.knowledge import Knowledge
 from bringup.session.session import Session
@@ -103,6 +109,7 @@ async def test_a_unit_by_its_main_process_and_its_journal(
     await watch.open()
     try:
         await eventually(lambda: "has no process now" in watch.state.seeks, PATIENCE)
+        assert watch.state.seeks.startswith("The systemd unit llm.service on ")
         with running(tmp_path, 2) as other, running(tmp_path, 2) as tree:
             tree.become_ranks()
             printed(runtime)
@@ -136,3 +143,45 @@ async def test_what_cannot_be_meant(options: list[str], words: str) -> None:
     done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert words in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "code"), [(["status"], 7), (["wait", "--appear", "1s"], 7), (["wait", "--timeout", "1s"], 7)]
+)
+async def test_a_job_without_nodes_is_a_server_that_is_waited_for(
+    words: list[str], code: int, runtime: Runtime
+) -> None:
+    argv = [sys.executable, "-m", "bringup", *words, "--slurm", "4712", "--json"]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+    told = json.loads(done.stdout)
+    assert (done.returncode, told["state"]) == (code, "waiting")
+    assert "The Slurm job 4712 is pending (Resources)" in told["summary"]
+
+
+async def test_a_report_about_a_container(runtime: Runtime, tmp_path: Path) -> None:
+    printed(runtime)
+    port, page = str(free_port()), tmp_path / "start.md"
+    with running(tmp_path, 2, ["--model-path", "/models/tiny", "--port", port], stdout=subprocess.DEVNULL) as tree:
+        tree.become_ranks()
+        argv = [sys.executable, "-m", "bringup", "report", "--docker", "llm", "--port", port, "-o", str(page)]
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 0, done.stderr
+        text = page.read_text("utf-8")
+        assert "docker logs -f --timestamps llm" in text
+        assert str(tree.pid) in text
+
+
+async def test_a_recording_of_a_container(runtime: Runtime, tmp_path: Path) -> None:
+    printed(runtime)
+    port, file = str(free_port()), tmp_path / "start.bringup"
+    with running(tmp_path, 2, ["--model-path", "/models/tiny", "--port", port], stdout=subprocess.DEVNULL) as tree:
+        tree.become_ranks()
+        argv = [sys.executable, "-m", "bringup", "record", "--docker", "llm", "--port", port, "-o", str(file)]
+        process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        await eventually(lambda: file.exists() and file.stat().st_size > 2000, PATIENCE)
+        process.send_signal(signal.SIGINT)
+        out, err = await asyncio.to_thread(process.communicate, timeout=60)
+    assert process.returncode == 0, err
+    assert str(file) in out
+    pieces = [item for _, item in load_recording(file).items if isinstance(item, LogPiece)]
+    assert b"Load weight begin" in b"".join(piece.data for piece in pieces)

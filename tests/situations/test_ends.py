@@ -43,6 +43,13 @@ def test_the_first_of_those_that_go_is_the_one() -> None:
     story.expect("failed", cause="killed", failed_ranks=(1,))
 
 
+def test_a_launcher_that_takes_its_ranks_along_slowly_was_stopped() -> None:
+    story = loading(4).working(range(4)).wait(30).kill(None).kill(0).kill(1)
+    story.expect("stopped", within=2)
+    story.kill(2).wait(1).kill(3).wait(3)
+    story.expect("stopped", failed_ranks=())
+
+
 def test_the_kernel_log_says_who_was_out_of_memory() -> None:
     story = loading(2).working(range(2)).wait(30).kill(1)
     story.expect("failed", within=2, cause="killed", failed_ranks=(1,))

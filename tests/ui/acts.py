@@ -119,7 +119,7 @@ def with_orphans() -> FakeConsole:
 
 def orphan(pid: int, title: str, mib: int | None, age: float, *, user: str = "root", why: str = "") -> Orphan:
     process = Process(pid=pid, ppid=1, start=pid, title=title, user=user)
-    return Orphan(process, "sglang", age=age, gpu_mib=mib, why_not=why)
+    return Orphan(process, "sglang", age=age, gpu_mib=mib, memory="held" if mib else "none", why_not=why)
 
 
 def cut(**more: object) -> Unfinished:

@@ -14,7 +14,7 @@ from bringup.core.redact import mask_argv
 from bringup.core.state import State
 from bringup.core.verdict import Verdict
 from bringup.engines.patience import load_policy
-from bringup.session.console import Findings, Orphan, Section, StopPlan, Unfinished
+from bringup.session.console import Findings, Orphan, Recorded, Section, StopPlan, Unfinished
 
 
 class FakeConsole:
@@ -42,6 +42,7 @@ class FakeConsole:
         self.sections = (Section("nvidia-smi", "all well"),)
         self.order: asyncio.Event | None = None
         """An order that was given ends only when this is set."""
+        self.recorded: Recorded = ""
         self.verdicts = 0
         self.judged: dict[str, object] = {}
         """Fields of the verdict that a scene sets itself."""
@@ -100,6 +101,7 @@ class FakeConsole:
 
     async def discard(self, left: Unfinished) -> None:
         await self._do("discard", left.server)
+        self.left = None
 
     async def diagnose(self) -> Findings:
         await self._do("diagnose", None)

@@ -18,6 +18,7 @@ from bringup.core.events import (
     KernelLine,
     KernelSaid,
     LinkChanged,
+    LogRoom,
     PortSeen,
 )
 from bringup.core.verdict import Advisory, ChannelView, Countdown
@@ -167,7 +168,39 @@ def reconnecting() -> FakeConsole:
     return console
 
 
+def refused() -> FakeConsole:
+    """The host lets us in no more: only the operator can mend that, and says when to try again."""
+    console = lost()
+    line = line_of(console)
+    line.add(LinkChanged(at=console.moment, status="refused", why="gpu-a did not accept any key of root."))
+    console.change(line.state)
+    return console
+
+
+def disk_full() -> FakeConsole:
+    """The disk of the log is full: it stands still, and that is said."""
+    console = weights()
+    line = line_of(console)
+    line.add(LogRoom(at=console.moment, full="/var/log"))
+    console.change(line.state)
+    console.write(b"--- bringup, 14:49:03: the disk of /var/log is full; what is written to the log now is lost ---")
+    return console
+
+
 SITUATIONS: dict[str, Callable[[], FakeConsole]] = {
     scene.__name__: scene
-    for scene in (holders, early, countdown, memory, trouble, waits_for_one, hang, to_come, stale, reconnecting)
+    for scene in (
+        holders,
+        early,
+        countdown,
+        memory,
+        trouble,
+        waits_for_one,
+        hang,
+        to_come,
+        stale,
+        reconnecting,
+        refused,
+        disk_full,
+    )
 }

@@ -43,7 +43,7 @@ FAILURES = {
 def environ(tmp_path: Path) -> dict[str, str]:
     # Actions of other tests that were left half done lie in the host's own folder, and would be asked about.
     (tmp_path / "host").mkdir()
-    own = {"TMPDIR": str(tmp_path / "host"), "BRINGUP_CONFIG_DIR": str(tmp_path / "config")}
+    own = {"BRINGUP_PLACES": str(tmp_path / "host"), "BRINGUP_CONFIG_DIR": str(tmp_path / "config")}
     return {**own, "BRINGUP_DATA_DIR": str(tmp_path / "data")}
 
 
@@ -130,3 +130,20 @@ def test_a_storm_of_sizes(environ: dict[str, str]) -> None:
         terminal.send(b"q")
         assert terminal.end(60) == 0
         assert terminal.has_modes()
+
+
+def test_ctrl_s_is_a_key_of_ours_and_stops_no_terminal(environ: dict[str, str], tmp_path: Path) -> None:
+    """A terminal that is set to stop its output at ^S, and go on at ^Q, does neither while the console is shown."""
+    with Terminal(program(""), env=environ) as terminal:
+        terminal.wait_for(b"WAITING", 60)
+        assert not termios.tcgetattr(terminal.fd)[0] & termios.IXON
+        terminal.send(b"\x13")
+        terminal.wait_for(b"A page about this start is in", 60)
+        (page,) = (tmp_path / "data" / "reports").iterdir()
+        assert "<!DOCTYPE html>" in page.read_text("utf-8")
+        terminal.send(b"\x12")
+        terminal.wait_for(b"\xe2\x97\x8f recording", 60)
+        terminal.send(b"\x11")
+        assert terminal.end(60) == 0
+        given_back(terminal)
+        assert termios.tcgetattr(terminal.fd)[0] & termios.IXON

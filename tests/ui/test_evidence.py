@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from ui.scenes import HISTORY, SCENES
-from ui.screen import NARROW, opened, text_of
+from ui.screen import NARROW, opened, text_of, until
 from ui.situations import CHANNELS, SITUATIONS
 
 from bringup.core.events import GpuApp, GpusSeen
@@ -55,6 +55,14 @@ def test_every_channel_has_its_ages_and_a_closed_one_what_would_open_it() -> Non
     assert rows[closed + 1].strip() == "prohibited)."
     assert "→ Allow port forwarding" in rows[closed + 2]
     assert len([row for row in rows if row.split()[0] in {view.channel for view in CHANNELS}]) == len(CHANNELS)
+
+
+def test_what_would_open_a_channel_is_not_said_where_the_sessions_are_too_few() -> None:
+    why = "box refused to start another command: open failed. Set MaxSessions to 4 or more."
+    view = replace(CHANNELS[0], channel="processes", open=False, says=why)
+    assert "→" not in text(paint_channels(picture_of("countdown", channels=(view,)), 100))
+    other = replace(view, says="The probe ended with status 1.")
+    assert "→ Processes can be watched" in text(paint_channels(picture_of("countdown", channels=(other,)), 100))
 
 
 def test_a_channel_that_has_not_answered_for_long_is_marked() -> None:
@@ -202,3 +210,14 @@ async def test_the_account_lives_while_it_is_read() -> None:
         app.screen.draw()  # type: ignore[attr-defined]
         await pilot.pause()
         assert "2 min 30 s" in text_of(app)
+
+
+async def test_the_account_follows_the_size_of_the_terminal_down_to_the_smallest() -> None:
+    async with opened("graphs", NARROW) as (app, console, pilot):
+        console.judge(eta_s=None, eta_basis="no earlier start of this command is known")
+        await pilot.press("v")
+        for width in (60, 50, 40, 20):
+            await pilot.resize_terminal(width, 24)
+            await pilot.pause()
+        await pilot.resize_terminal(*NARROW)
+        await until(pilot, lambda: "cannot be told" in text_of(app))

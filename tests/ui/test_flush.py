@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ui.screen import MIDDLE, opened, text_of, until
 
+from bringup.ui.picture import Picture
+from bringup.ui.pulse import Pace, Pulse
 from bringup.ui.screens.watch import FLUSHES_PER_SECOND
 
 
@@ -43,10 +47,29 @@ async def test_only_changed_rows_are_drawn_again() -> None:
 
 
 async def test_the_end_of_an_action_is_told() -> None:
-    from dataclasses import replace
-
     async with opened("stopping", MIDDLE) as (app, console, pilot):
         assert console.state.action is not None
         console.change(replace(console.state, action=replace(console.state.action, step="It runs again.", ended=True)))
         await until(pilot, lambda: "It runs again." in text_of(app))
         await until(pilot, lambda: "RESTART" not in text_of(app))
+
+
+def test_a_flood_is_drawn_less_often_and_what_is_quiet_is_looked_at_less_often() -> None:
+    pulse = Pulse(FLUSHES_PER_SECOND, lambda: False, lambda: None)
+    assert pulse.rest == 1 / FLUSHES_PER_SECOND
+    pulse.done(lines=5000)
+    assert pulse.rest == 2 / FLUSHES_PER_SECOND
+    pulse.done(lines=5)
+    assert pulse.rest == 1 / FLUSHES_PER_SECOND
+
+
+async def test_a_server_that_is_well_is_painted_every_two_seconds_until_something_happens() -> None:
+    async with opened("ready", MIDDLE) as (_, console, _):
+        pace, now = Pace(), console.now()
+        pace.painted(Picture(console.state, console.verdict(), "box"))
+        pace._painted_at -= 1.5
+        assert not pace.is_due(console.state, now + 1.5)
+        gone = replace(console.state, gone_at=now)
+        assert pace.is_due(gone, now + 1.5)
+        pace._painted_at -= 1.0
+        assert pace.is_due(console.state, now + 2.5)

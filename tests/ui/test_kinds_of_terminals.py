@@ -19,7 +19,7 @@ COMMAND = [sys.executable, "-m", "bringup", "watch", "--port", "9"]
 @pytest.fixture
 def environ(tmp_path: Path) -> dict[str, str]:
     (tmp_path / "host").mkdir()
-    own = {"TMPDIR": str(tmp_path / "host"), "BRINGUP_CONFIG_DIR": str(tmp_path / "config")}
+    own = {"BRINGUP_PLACES": str(tmp_path / "host"), "BRINGUP_CONFIG_DIR": str(tmp_path / "config")}
     return {**own, "BRINGUP_DATA_DIR": str(tmp_path / "data"), "TMUX": "", "NO_COLOR": ""}
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
+from textual.worker import WorkerFailed
 from ui.screen import NARROW, opened, until
 
+from bringup.cli.crash import told
 from bringup.core.events import ActionStep
 from bringup.core.reduce import reduce
 from bringup.ui.screens.reading import EvidenceScreen
@@ -49,3 +53,19 @@ async def test_what_breaks_while_the_console_is_left_does_not_count() -> None:
         app._handle_exception(KeyError("half built"))
     assert app.return_code == 143
     assert app.failure is None
+
+
+async def test_the_defect_of_a_worker_has_its_own_traceback() -> None:
+    def break_down() -> None:
+        raise KeyError("deep below")
+
+    async def work() -> None:
+        break_down()
+
+    with suppress(WorkerFailed):
+        async with opened("weights", NARROW) as (app, _, pilot):
+            app.run_worker(work)
+            await until(pilot, lambda: app.failure is not None)
+    assert app.failure is not None
+    assert "KeyError: 'deep below'" in str(app.failure)
+    assert any("break_down" in line for line in told(app.failure))

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 import pytest
+from ui.acts import advance, serving
 from ui.dialogs import ask
 from ui.scenes import SCENES
 from ui.screen import MIDDLE, NARROW, SIZES, opened, text_of, until
 
 from bringup.core.errors import BringupError
 from bringup.core.events import Process
+from bringup.session.console import Question
 from bringup.ui.screens.confirm import RestartDialog, StopDialog
 from bringup.ui.screens.dialog import DEAF_FOR
+from bringup.ui.screens.question import HostKeyDialog
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
@@ -34,6 +38,23 @@ async def test_the_dialog_shows_exactly_what_is_touched(size: tuple[int, int]) -
         await pilot.press("enter")
         await until(pilot, lambda: app.screen is app.watch_screen)
         assert console.calls == [], "enter is on Cancel"
+
+
+async def test_nothing_is_confirmed_that_there_is_no_room_to_read() -> None:
+    async with opened("graphs", NARROW) as (app, console, pilot):
+        dialog = await ask(app, pilot, "K")
+        await pilot.resize_terminal(20, 5)
+        await until(pilot, lambda: not dialog.fits)
+        await pilot.press("y", "tab", "enter", "y")
+        assert app.screen is dialog
+        assert "make the" in text_of(app)
+        await pilot.resize_terminal(*NARROW)
+        await until(pilot, lambda: "Stop this server?" in text_of(app))
+        assert console.calls == []
+        await pilot.resize_terminal(20, 5)
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is app.watch_screen)
+        assert console.calls == []
 
 
 async def test_typed_ahead_confirms_nothing() -> None:
@@ -138,3 +159,19 @@ async def test_where_nothing_runs_there_is_nothing_to_stop() -> None:
         await pilot.press("K")
         await until(pilot, lambda: "nothing to stop" in text_of(app))
         assert app.screen is app.watch_screen
+
+
+async def test_the_countdown_goes_on_below_several_dialogs() -> None:
+    async with opened(serving(), MIDDLE) as (app, console, pilot):
+        console.order = asyncio.Event()
+        await ask(app, pilot, "K")
+        await pilot.press("y")
+        await until(pilot, lambda: bool(console.calls))
+        advance(console, "SIGTERM sent to python (PID 100).", left=10.0)
+        await until(pilot, lambda: "10 s left" in text_of(app))
+        for left in (7, 4):
+            app.push_screen(HostKeyDialog(Question("host-key", "Is it the one?", "ssh-ed25519 abc")))
+            await until(pilot, lambda: isinstance(app.screen, HostKeyDialog))
+            console.wait(3)
+            await until(pilot, lambda left=left: f"{left} s left" in text_of(app))  # type: ignore[misc]
+        console.order.set()

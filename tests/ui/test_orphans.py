@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from textual.widgets import OptionList
 from ui.acts import with_orphans
@@ -24,10 +26,37 @@ async def listed(app, pilot) -> ServersScreen:  # type: ignore[no-untyped-def]
 async def test_servers_and_orphans_are_told_apart(size: tuple[int, int]) -> None:
     async with opened(with_orphans(), size) as (app, _, pilot):
         await listed(app, pilot)
-        await until(pilot, lambda: "2 servers and 4 orphans on this host" in text_of(app))
+        await until(pilot, lambda: "2 servers, 3 orphans and 1 leftover on this host" in text_of(app))
         shown = text_of(app)
         for words in ("Qwen3-32B", "scheduler_TP2", "59.6 GiB", "for 3 h 12 min", "It belongs to ada", "on port 8001"):
             assert words in shown, words
+        assert shown.index("Leftovers: they hold no GPU memory") < shown.index("sglang::detokenizer")
+
+
+async def test_a_driver_that_was_not_asked_is_said_and_they_are_offered() -> None:
+    console = with_orphans()
+    first = replace(
+        console.orphaned[0], gpu_mib=None, memory="unknown", unasked="nvidia-smi did not answer within 10 s"
+    )
+    console.orphaned = (first,)
+    async with opened(console, MIDDLE) as (app, _, pilot):
+        await listed(app, pilot)
+        said = "What they hold of the GPUs is not known: nvidia-smi did not answer within 10 s."
+        await until(pilot, lambda: said in text_of(app))
+        assert "GPU memory not known" in text_of(app)
+        await pilot.press("j", "j", "space", "C")
+        dialog = await heard(app, pilot)
+        assert "What they hold of the GPUs cannot be checked: nvidia-smi did not answer within 10 s." in body(dialog)
+
+
+async def test_a_leftover_is_cleared_only_where_it_is_selected_by_hand() -> None:
+    console = with_orphans()
+    console.orphaned = (replace(console.orphaned[3], why_not=""),)
+    async with opened(console, MIDDLE) as (app, _, pilot):
+        screen = await listed(app, pilot)
+        await until(pilot, lambda: "No orphans that hold GPU memory." in text_of(app))
+        assert "2 servers and 1 leftover on this host" in text_of(app)
+        assert screen.selected == ()
 
 
 async def test_those_that_are_selected_are_cleared_after_a_confirmation_that_lists_them() -> None:

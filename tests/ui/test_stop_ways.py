@@ -12,7 +12,7 @@ from ui.screen import MIDDLE, NARROW, WIDE, opened, text_of, until
 from bringup.core.errors import ConnectionLost
 from bringup.core.events import ActionStep
 from bringup.core.reduce import reduce
-from bringup.ui.screens.confirm import StopDialog
+from bringup.ui.screens.confirm import HurryDialog, StopDialog
 
 
 async def test_the_launchers_own_command_comes_first() -> None:
@@ -94,6 +94,50 @@ async def test_a_second_key_while_it_is_being_ordered_says_so_and_breaks_nothing
         console.order.set()
         await pilot.pause()
         assert console.calls == [("stop", "TERM")]
+
+
+@pytest.mark.parametrize(("key", "hurries"), [("y", True), ("enter", False)])
+async def test_the_same_key_once_more_kills_what_is_left(key: str, hurries: bool) -> None:
+    async with opened(serving(), MIDDLE) as (app, console, pilot):
+        console.order = asyncio.Event()
+        await ask(app, pilot, "K")
+        await pilot.press("y")
+        await until(pilot, lambda: console.calls == [("stop", "TERM")])
+        advance(console, "9 processes still run; SIGKILL in 25 s.", left=25.0)
+        await until(pilot, lambda: "K kills it now" in text_of(app))
+        dialog = await ask(app, pilot, "K")
+        assert isinstance(dialog, HurryDialog)
+        assert "PID 100" in body(dialog)
+        plan = app.watch_screen.orders.plan
+        assert plan is not None
+        assert not plan.hurry.asked
+        await pilot.press(key)
+        await until(pilot, lambda: app.screen is app.watch_screen)
+        assert plan.hurry.asked is hurries
+        assert console.calls == [("stop", "TERM")], "it is the same stop"
+        console.order.set()
+
+
+async def test_the_gentle_way_says_how_long_it_waits_and_that_nothing_is_killed() -> None:
+    console = serving()
+    console.planned = {"ways": ("TERM", "GENTLE", "INT", "KILL"), "patience": 600.0}
+    async with opened(console, NARROW) as (app, _, pilot):
+        await ask(app, pilot, "K")
+        await pilot.press("2")
+        await until(pilot, lambda: "(•) 2 gently" in text_of(app))
+        assert "asks it to end and waits 10 min; nothing is killed" in text_of(app)
+        await pilot.press("y")
+        await until(pilot, lambda: console.calls == [("stop", "GENTLE")])
+
+
+@pytest.mark.parametrize("key", ["K", "R"])
+async def test_memory_that_cannot_be_checked_is_said_before_anything_is_done(key: str) -> None:
+    console = serving()
+    console.planned = {"unasked": "nvidia-smi did not answer within 10 s"}
+    async with opened(console, MIDDLE) as (app, _, pilot):
+        dialog = await ask(app, pilot, key)
+        said = "Whether its GPU memory is free cannot be checked: nvidia-smi did not answer within 10 s."
+        assert said in body(dialog)
 
 
 async def test_what_is_left_of_a_failed_stop_is_said_whole_until_it_is_put_aside() -> None:

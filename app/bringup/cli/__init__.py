@@ -24,9 +24,10 @@ _FEW_COLLECTIONS = 50_000
 
 def build() -> App:
     """Assemble the commands."""
-    from cyclopts import App, Parameter
+    from cyclopts import Parameter
 
     from bringup.cli.acting import restart, stop
+    from bringup.cli.commands import Commands
     from bringup.cli.completion import make_completion
     from bringup.cli.config import make_config
     from bringup.cli.demo import demo
@@ -39,7 +40,7 @@ def build() -> App:
     from bringup.cli.wait import wait
     from bringup.cli.watch import watch
 
-    app = App(
+    app = Commands(
         name="bringup",
         help="Watch a multi-GPU LLM server start on another machine, one honest bar per rank.",
         version=_version,
@@ -98,7 +99,9 @@ def complain(error: BringupError) -> int:
         lines.append(f"         {mask(clean_text(error.hint))}")
     if isinstance(error, Defect):
         lines += _details(error)
-    print("\n".join(lines), file=sys.stderr)  # noqa: T201 - this is the edge
+    from bringup.cli.output import tell
+
+    tell("".join(f"{line}\n" for line in lines))
     return error.exit_code
 
 

@@ -54,9 +54,15 @@ def _asked(question: Question) -> str | None:
         with warnings.catch_warnings():
             # It cannot hide what is typed: then nothing is typed.
             warnings.simplefilter("error", getpass.GetPassWarning)
-            return getpass.getpass(f"{clean_text(question.text)}: ", sys.stderr)
+            return getpass.getpass(_prompt(question.text), sys.stderr)
     except (EOFError, getpass.GetPassWarning):
         return None
+
+
+def _prompt(text: str) -> str:
+    """Return a question as a prompt; the host's own ones often bring their colon."""
+    shown = clean_text(text).rstrip()
+    return f"{shown} " if shown.endswith((":", "?", ">")) else f"{shown}: "
 
 
 def _interruptible(ask: Callable[[], str | None]) -> str | None:
@@ -78,5 +84,6 @@ def _interruptible(ask: Callable[[], str | None]) -> str | None:
 
 
 def _say(text: str) -> None:
-    sys.stderr.write(clean_text(text) + os.linesep)
-    sys.stderr.flush()
+    from bringup.cli.output import tell
+
+    tell(clean_text(text) + os.linesep)

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from cyclopts import App, Parameter
-
-if TYPE_CHECKING:
-    from bringup.config.check import Mistake
-    from bringup.config.shapes import Config
 
 
 def make_config() -> App:
@@ -31,6 +26,7 @@ def check(file: Annotated[str | None, Parameter(show_default=False)] = None, /) 
     file
         Check this file instead of the one in use.
     """
+    from bringup.cli.known import names_known
     from bringup.cli.output import emit
     from bringup.config.folder import config_file
     from bringup.config.reading import read_config
@@ -66,16 +62,3 @@ def sample() -> int:
 
     emit(resources.files("bringup.config").joinpath("sample.toml").read_text("utf-8"))
     return 0
-
-
-def names_known(config: Config) -> Iterable[Mistake]:
-    """Yield what the console does not know of the names in a configuration: its actions, keys and themes."""
-    from bringup.cli.keymap import key_mistakes
-    from bringup.config.check import Mistake, suggestion
-    from bringup.ui.terminal import OWN_THEME
-    from bringup.ui.theme import NAMES
-
-    themes = [name.removeprefix(OWN_THEME) for name in NAMES]
-    if config.theme is not None and config.theme not in (*themes, *NAMES):
-        yield Mistake(("theme",), f"There is no theme {config.theme!r}.", suggestion(config.theme, sorted(themes)))
-    yield from key_mistakes(config)

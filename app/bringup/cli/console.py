@@ -36,7 +36,9 @@ def run_console(chosen: Chosen, *, theme: str = "", voice: Voice = MUTE) -> int:
     theme = theme or (config.theme if config is not None and config.theme else "")
     app, opener = make_console(chosen.host, chosen.target, theme=theme, over=chosen.over, voice=voice, chosen=chosen)
     if config is not None and config.keys:
-        app.set_keymap(config.keys)
+        from bringup.cli.keymap import own_keys
+
+        app.set_keymap(own_keys(config))
     app.run()
     return opener.end(app)
 
@@ -145,9 +147,15 @@ class Opener:
         operator.say(f"Connecting to {self._target.name}.")
         # In a thread: loading the rules takes 100 ms, in which the screen should be drawn and keys answered.
         chosen, knowledge = await asyncio.to_thread(self._prepare)
+        from bringup.cli.jobs import awaited
         from bringup.cli.sessions import make_session
 
-        session = await make_session(chosen, lambda _: operator, knowledge, self._options, watches=True)
+        async for found in awaited(chosen, lambda _: operator, self._options):
+            if isinstance(found, str):
+                operator.say(found)
+            else:
+                chosen = found
+        session = await make_session(chosen, lambda _: operator, knowledge, self._options, watches=True, stays=True)
         await session.open()
         self._session = session
         self._watch = asyncio.create_task(self._guard(session, operator), name="guard")

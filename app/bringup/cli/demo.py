@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from bringup.cli.console import refuse_unknown_theme, refuse_without_terminal
+from bringup.cli.naming import Theme, scenario_names
 from bringup.cli.output import emit
 from bringup.core.errors import UsageError
 from bringup.ui.voice import Voice, voice_for
@@ -20,11 +21,11 @@ SLOWEST, FASTEST = 0.01, 1000.0
 
 
 def demo(
-    scenario: str = "healthy",
+    scenario: Annotated[str, Parameter(completer=scenario_names)] = "healthy",
     /,
     *,
     speed: float = 1.0,
-    theme: str | None = None,
+    theme: Theme = None,
     bell: Annotated[bool, Parameter(show_default=False)] = True,
     notify: Annotated[bool, Parameter(show_default=False)] = True,
 ) -> int:

@@ -1,4 +1,4 @@
-"""`bringup explain FILE`: what happened in a log, and the line that caused it."""
+"""`bringup explain FILE`: what happened in a log or a recording, and the line that caused it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from bringup.cli.naming import file_names
 from bringup.cli.own_files import complain, tell_broken
 from bringup.core.errors import UsageError
 
@@ -16,13 +17,14 @@ if TYPE_CHECKING:
     from bringup.core.verdict import StateName
     from bringup.hosts.logfile import LogFile
     from bringup.report.own_rules import Rules
+    from bringup.report.sources import Begun
 
 STDIN = "-"
 _LONGEST_SILENCE = 1e8
 
 
 def explain(
-    file: Annotated[str, Parameter(allow_leading_hyphen=True, show_default=False)] = "",
+    file: Annotated[str, Parameter(allow_leading_hyphen=True, show_default=False, completer=file_names)] = "",
     /,
     *,
     as_json: Annotated[bool, Parameter(name="--json", negative="", show_default=False)] = False,
@@ -35,7 +37,7 @@ def explain(
     Parameters
     ----------
     file
-        The log, plain or packed with gzip or zstd; `-` for standard input.
+        The log, plain or packed with gzip or zstd; `-` for standard input. Of a recording the end is told.
     as_json
         Print the verdict as JSON, schema version 1.
     silent
@@ -54,8 +56,15 @@ def explain(
         return _list(loaded, as_json=as_json)
     if not 0 <= silent <= _LONGEST_SILENCE:
         raise UsageError(f"A silence of {silent:g} s cannot be.", "Give --silent a number of seconds, 0 or more.")
+    from bringup.report.sources import Begun, is_recording
+
+    tell_broken(loaded)
     with _log(file) as log:
-        state = _explain(log, loaded, silent, as_json=as_json)
+        begun = Begun(log)
+        if is_recording(begun.head()):
+            state = _explain_recording(begun, loaded, silent, as_json=as_json)
+        else:
+            state = _explain(begun, loaded, silent, as_json=as_json)
     from bringup.cli.exits import BY_STATE
 
     return BY_STATE[state] if exit_code else 0
@@ -78,7 +87,6 @@ def _explain(log: LogFile, rules: Rules, silent: float, *, as_json: bool) -> Sta
     from bringup.report.contract import to_json
     from bringup.report.explanation import explain as judge
 
-    tell_broken(rules)
     explanation = judge(log, rules.knowledge, silent)
     if explanation.reading.trouble:
         if not explanation.reading.size:
@@ -91,6 +99,28 @@ def _explain(log: LogFile, rules: Rules, silent: float, *, as_json: bool) -> Sta
 
         emit_page(lambda width: page(explanation, width))
     return explanation.verdict.state
+
+
+def _explain_recording(begun: Begun, rules: Rules, silent: float, *, as_json: bool) -> StateName:
+    """Tell the end of a recording: all that was recorded counts, not its log alone."""
+    from bringup.cli.output import emit, emit_page
+    from bringup.hosts.recording import read_recording
+    from bringup.report.accounts import of_recording
+    from bringup.report.contract import to_json
+    from bringup.report.replaying import command_reader
+    from bringup.report.status import status_page
+
+    if silent:
+        raise UsageError(f"{begun.name} is a recording, which knows its own silence.", "Leave --silent out.")
+    recording = read_recording(begun, command_reader(rules.knowledge))
+    account = of_recording(recording, rules.knowledge, begun.name)
+    if account.trouble:
+        complain(account.trouble)
+    if as_json:
+        emit(to_json(account.verdict, account.zone))
+    else:
+        emit_page(lambda width: status_page(account.verdict, account.state, account.name, width))
+    return account.verdict.state
 
 
 def _list(rules: Rules, *, as_json: bool) -> int:

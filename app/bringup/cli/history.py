@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from bringup.cli.output import emit, emit_page
+from bringup.cli.naming import target_names
+from bringup.cli.output import emit, emit_page, tell
 from bringup.cli.own_files import complain
 from bringup.core.errors import BringupError, UsageError
 
@@ -21,7 +22,7 @@ _YES = frozenset({"y", "yes"})
 
 
 def history(
-    target: Annotated[str, Parameter(show_default=False)] = "",
+    target: Annotated[str, Parameter(show_default=False, completer=target_names)] = "",
     /,
     *,
     limit: int = 20,
@@ -43,7 +44,8 @@ def history(
     actions
         List what was done to servers instead: each stop, restart, launch and clearing, by whom, and what came of it.
     compare
-        Two numbers of the list: what the second start took longer or shorter for than the first.
+        Two numbers of the list: what the second start took longer or shorter for than the first. "Usual" is the median
+        of the starts of its command that became ready, where there are three.
     as_json
         Print them as JSON, schema version 1.
     csv
@@ -66,7 +68,7 @@ def history(
         if clear:
             return _clear(store, target, yes=yes)
         if compare is not None:
-            return _compare(store, *compare, as_json=as_json)
+            return _compare(store, target, *compare, as_json=as_json)
         return _list(store, target, limit, as_json=as_json, csv=csv)
     finally:
         if store.notice:
@@ -131,10 +133,10 @@ def _nothing(store: Store, target: str) -> str:
     return f"No start{of} has been watched to its end yet.{others} A start is kept when `bringup` sees it end."
 
 
-def _compare(store: Store, first: int, second: int, *, as_json: bool) -> int:
+def _compare(store: Store, target: str, first: int, second: int, *, as_json: bool) -> int:
     from bringup.report.history.comparison import compare
 
-    one, two = _numbered(store, first), _numbered(store, second)
+    one, two = _numbered(store, target, first), _numbered(store, target, second)
     found = compare(one, two, store.alike(two))
     if as_json:
         from bringup.report.history.files import comparison_to_json
@@ -147,10 +149,13 @@ def _compare(store: Store, first: int, second: int, *, as_json: bool) -> int:
     return 0
 
 
-def _numbered(store: Store, number: int) -> StartRow:
+def _numbered(store: Store, target: str, number: int) -> StartRow:
     start = store.start(number)
     if start is None:
         raise UsageError(f"There is no start {number}.", "`bringup history` lists them with their numbers.")
+    if target and target not in (start.target, start.key.host):
+        what = f"Start {number} is of {start.target or start.key.host}, not of {target}."
+        raise UsageError(what, "Leave the host out to compare starts of different hosts.")
     return start
 
 
@@ -170,5 +175,5 @@ def _clear(store: Store, target: str, *, yes: bool) -> int:
 def _agrees(question: str) -> bool:
     if sys.stdin is None or not sys.stdin.isatty():
         raise UsageError("There is nobody to ask whether the starts are to be forgotten.", "Give --yes.")
-    print(question, end="", file=sys.stderr, flush=True)  # noqa: T201 - a question is no output
+    tell(question)
     return sys.stdin.readline().strip().lower() in _YES

@@ -143,4 +143,6 @@ def _confirmed(name: str) -> bool:
 
 
 def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)  # noqa: T201 - this is the edge
+    from bringup.cli.output import tell
+
+    tell(f"{text}\n")

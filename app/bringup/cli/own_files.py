@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 from bringup.core.redact import mask
@@ -21,4 +20,6 @@ def tell_broken(rules: Rules) -> None:
 
 def complain(sentence: str) -> None:
     """Say something on standard error that does not end the command."""
-    print(f"bringup: {mask(clean_text(sentence))}", file=sys.stderr)  # noqa: T201 - this is the edge
+    from bringup.cli.output import tell
+
+    tell(f"bringup: {mask(clean_text(sentence))}\n")

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TextIO
 
+from bringup.cli.output import leave_unwritten
 from bringup.report.progress import Change, change, line, rewritten
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class Progress:
     def tell(self, look: Look) -> None:
         """Tell a look, where there is something new in it."""
         if self._rewrites:
-            text = rewritten(look.verdict, look.state, self._columns())
+            text = rewritten(look.verdict, look.state, self.columns)
             if text != self._shown:
                 self._write(f"{_ERASE}{text}")
                 self._shown = text
@@ -45,9 +46,13 @@ class Progress:
             self._write(_ERASE)
             self._shown = ""
 
-    def _columns(self) -> int:
+    @property
+    def columns(self) -> int:
+        """How wide the terminal is; 80 where nobody knows."""
         try:
-            return os.get_terminal_size(self._stream.fileno()).columns if self._stream is not None else _COLUMNS
+            # A terminal whose size nobody has set has 0 columns (expect, some containers, serial lines).
+            known = os.get_terminal_size(self._stream.fileno()).columns if self._stream is not None else 0
+            return known or _COLUMNS
         except OSError:
             return _COLUMNS
 
@@ -58,5 +63,6 @@ class Progress:
             self._stream.write(text)
             self._stream.flush()
         except OSError:
-            # Whoever read it has gone; the verdict is what counts.
+            # Whoever read it has gone, or its disk is full; the verdict is what counts.
+            leave_unwritten(self._stream)
             self._stream = None

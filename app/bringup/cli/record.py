@@ -9,25 +9,26 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from bringup.cli.naming import Host
+from bringup.cli.naming import Hosts
+from bringup.cli.which import ANY, Which
 from bringup.core.errors import BringupError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from bringup.cli.targets import Chosen
     from bringup.session.headless import Look
+    from bringup.session.recorder import Recorder
+    from bringup.session.session import Session
 
 _LAST = 3.0
 """Seconds for which a start that is over is recorded on, so that a replay shows its end."""
 
 
 def record(
-    host: Host = None,
-    /,
-    *,
+    *hosts: Hosts,
     output: Annotated[Path | None, Parameter(name=("--output", "-o"))] = None,
-    log: str | None = None,
-    port: int | None = None,
-    pid: int | None = None,
+    which: Which = ANY,
 ) -> int:
     """Record a start into a file until it is over: its log, samples, answers and actions, with secrets masked.
 
@@ -36,25 +37,19 @@ def record(
 
     Parameters
     ----------
-    host
-        A target of the configuration, or whatever `ssh HOST` takes. Nothing for this machine.
+    hosts
+        A target of the configuration, or whatever `ssh HOST` takes; several are the nodes of one start, the head node
+        first. Nothing for this machine.
     output
-        The file; it must not be there yet, and is readable for you only.
-    log
-        Read this log instead of the one the server is found to write.
-    port
-        The server on this port.
-    pid
-        The server with this process ID.
+        The file; it must not be there yet, and is readable for you only. Several hosts have one each: start.bringup
+        becomes start.node1.bringup and start.node2.bringup.
     """
     from bringup.cli.output import emit
-    from bringup.cli.targets import choose, configuration
 
     if output is None:
         raise UsageError("It is not said where to record to.", "Give a file: `bringup record HOST -o FILE`.")
-    if output.exists():
-        raise BringupError(f"{output} is there already.", "Give another name: a recording is never written over.")
-    chosen = choose(host, log=log, port=port, pid=pid, config=configuration())
+    chosen = which.chosen(hosts)
+    _refuse_taken(output, chosen)
     run = _Run(chosen, output)
     try:
         asyncio.run(run.until_over())
@@ -67,8 +62,22 @@ def record(
     return 0
 
 
+def _refuse_taken(output: Path, chosen: Chosen) -> None:
+    """Raise BringupError for a file that is there or cannot be, before anything is asked of a host."""
+    from bringup.recordings.place import one_each
+
+    if output.is_dir():
+        raise UsageError(f"{output} is a folder.", "Give -o the name of a file in it.")
+    if not output.parent.is_dir():
+        raise UsageError(f"There is no folder {output.parent}.", "Make it, or give -o another place.")
+    names = [node.target.name for node in chosen.nodes or (chosen,)]
+    taken = next((file for file in one_each(output, names) if file.exists()), None)
+    if taken is not None:
+        raise BringupError(f"{taken} is there already.", "Give another name: a recording is never written over.")
+
+
 class _Run:
-    """One recording, and what is to be said of it."""
+    """One recording, of one host or of each of several, and what is to be said of it."""
 
     def __init__(self, chosen: Chosen, output: Path) -> None:
         self._chosen = chosen
@@ -80,26 +89,58 @@ class _Run:
 
     async def until_over(self) -> None:
         """Record until the start is over; raises BringupError."""
-        from bringup.cli.headless import connected
+        from bringup.cli.headless import all_connected
         from bringup.cli.progress import Progress
 
         progress = Progress()
         try:
-            async with connected(self._chosen) as (session, headless), aclosing(headless.looks()) as looks:
-                recorder = session.recorder
-                if recorder is None:
-                    raise BringupError("Nothing can be recorded of this host.")
-                await recorder.begin(self._output)
+            chosen = await self._running()
+            async with all_connected(chosen) as (sessions, headless), aclosing(headless.looks()) as looks:
+                recorders = await self._begun(sessions)
                 try:
                     async for look in looks:
                         progress.tell(look)
-                        if recorder.trouble or self._is_over(look):
+                        if any(each.trouble for each in recorders) or self._is_over(look):
                             break
                 finally:
-                    self.trouble = recorder.trouble
-                    self.said = f"{await recorder.end()} {headless.look().verdict.summary}"
+                    self.trouble = next((each.trouble for each in recorders if each.trouble), "")
+                    told = [await each.end() for each in recorders]
+                    self.said = "\n".join([*told[:-1], f"{told[-1]} {headless.look().verdict.summary}"])
         finally:
             progress.end()
+
+    async def _running(self) -> Chosen:
+        """Return what is recorded; a job of Slurm is waited for, and told when that for which it waits changes."""
+        from bringup.cli.asking import TerminalAsk
+        from bringup.cli.jobs import awaited
+        from bringup.cli.own_files import complain
+
+        said = ""
+        async for found in awaited(self._chosen, TerminalAsk):
+            if not isinstance(found, str):
+                return found
+            if found != said:
+                said = found
+                complain(found)
+        raise AssertionError("a job that is waited for runs at last, or is over")
+
+    async def _begun(self, sessions: Sequence[tuple[str, Session]]) -> list[Recorder]:
+        """Begin a file for each host; where one cannot be made, those that were are ended."""
+        from bringup.recordings.place import one_each
+
+        files = one_each(self._output, [name for name, _ in sessions])
+        recorders: list[Recorder] = []
+        try:
+            for (name, session), file in zip(sessions, files, strict=True):
+                if session.recorder is None:
+                    raise BringupError(f"Nothing can be recorded of {name}.")
+                await session.recorder.begin(file)
+                recorders.append(session.recorder)
+        except BringupError:
+            for recorder in recorders:
+                await recorder.end()
+            raise
+        return recorders
 
     def _is_over(self, look: Look) -> bool:
         from bringup.session.recorder import OVER

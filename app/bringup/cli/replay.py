@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from bringup.cli.naming import Theme, file_names
 from bringup.cli.own_files import complain, tell_broken
 from bringup.core.errors import UsageError
 
@@ -26,12 +27,12 @@ _DAY = 86_400.0
 
 
 def replay(
-    file: Annotated[str, Parameter(allow_leading_hyphen=True, show_default=False)] = "",
+    file: Annotated[str, Parameter(allow_leading_hyphen=True, show_default=False, completer=file_names)] = "",
     /,
     *,
     speed: Annotated[float | None, Parameter(show_default=False)] = None,
     at: Annotated[str | None, Parameter(show_default=False)] = None,
-    theme: Annotated[str | None, Parameter(show_default=False)] = None,
+    theme: Annotated[Theme, Parameter(show_default=False)] = None,
     as_json: Annotated[bool, Parameter(name="--json", negative="", show_default=False)] = False,
 ) -> int:
     """Watch a recorded start again in the console; without a terminal, one line for each change of the verdict.
@@ -41,7 +42,7 @@ def replay(
     file
         The recording, plain or packed; `-` for standard input, which is never shown in the console.
     speed
-        How many times faster than life it is played; + and - change it. 1 where nothing is said.
+        How many times faster than life the console plays it; + and - change it. 1 where nothing is said.
     at
         Where it begins: a time of day on the recorded host, 12:03:10, or seconds since the begin, +90 or +1m30s.
     theme
@@ -58,11 +59,9 @@ def replay(
         hint = f"Give --speed a number from {SLOWEST:g} to {FASTEST:g}; 1 is life."
         raise UsageError(f"A recording cannot be played at a speed of {speed:g}.", hint)
     on_screen = not as_json and file not in ("", STDIN) and _has_terminal()
-    if not on_screen and (speed is not None or at is not None or theme is not None):
-        raise UsageError(
-            "--speed, --at and --theme are for the console, and this is not shown in one.",
-            "Leave them out, or run it in a terminal without --json.",
-        )
+    unheard = [name for name, value in (("--speed", speed), ("--theme", theme)) if value is not None]
+    if unheard and not on_screen:
+        complain(f"{' and '.join(unheard)}: for the console only. Every change is printed as soon as it is read.")
     with _source(file) as source:
         rules = load_rules()
         knowledge = rules.knowledge
@@ -72,14 +71,14 @@ def replay(
         complain(recording.trouble)
     if on_screen:
         return _show(recording, knowledge, Path(file).name, speed or 1.0, _begin(at, recording), theme or "")
-    return _tell(recording, knowledge, as_json=as_json)
+    return _tell(recording, knowledge, _begin(at, recording), as_json=as_json)
 
 
-def _tell(recording: Recording, knowledge: Knowledge, *, as_json: bool) -> int:
+def _tell(recording: Recording, knowledge: Knowledge, begin: float, *, as_json: bool) -> int:
     from bringup.cli.output import emit
     from bringup.report.replaying import changes, moments, to_json, to_text
 
-    for moment in changes(moments(recording, knowledge)):
+    for moment in changes(moment for moment in moments(recording, knowledge) if moment.t >= begin):
         emit(to_json(moment, recording) if as_json else to_text(moment))
     return 0
 

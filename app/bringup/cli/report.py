@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from bringup.cli.naming import file_names, targets_and_files
 from bringup.cli.own_files import complain, tell_broken
+from bringup.cli.sampling import Samples, states_of
+from bringup.cli.which import ANY, Which
 from bringup.core.errors import ConnectionLost, UsageError
 
 if TYPE_CHECKING:
@@ -20,8 +24,8 @@ if TYPE_CHECKING:
     from bringup.hosts.logfile import LogFile
     from bringup.report.account import Account
     from bringup.report.saving import Form
+    from bringup.session.fleet_looks import FleetHeadless
     from bringup.session.headless import Headless, Look
-    from bringup.session.series import Series
 
 STDIN = "-"
 _LONGEST = 3600.0
@@ -30,14 +34,10 @@ _GPUS = 8.0
 
 
 def report(
-    what: Annotated[str, Parameter(allow_leading_hyphen=True)] = "",
-    /,
-    *,
-    output: Annotated[str, Parameter(name=("--output", "-o"))] = "",
+    *what: Annotated[str, Parameter(allow_leading_hyphen=True, completer=targets_and_files)],
+    output: Annotated[str, Parameter(name=("--output", "-o"), completer=file_names)] = "",
     seconds: float = 0.0,
-    log: str | None = None,
-    port: int | None = None,
-    pid: int | None = None,
+    which: Which = ANY,
 ) -> int:
     """Write one page about a start: verdict, cause, timeline, ranks and GPU memory over time, environment.
 
@@ -48,26 +48,26 @@ def report(
     ----------
     what
         A log or a recording, plain or packed; `-` for standard input. Else a target of the configuration, or
-        whatever `ssh HOST` takes.
+        whatever `ssh HOST` takes; several are the nodes of one start, the head node first.
     output
         The file to write: a page (.html), text for a ticket (.md), or a picture (.svg).
     seconds
         Watch a host for so long, to draw what moves; by default no longer than one look takes.
-    log
-        On a host: read this log instead of the one the server was found to write.
-    port
-        On a host: the server on this port.
-    pid
-        On a host: the server with this process ID.
     """
     path, form = _place(output)
     if not 0 <= seconds <= _LONGEST:
         raise UsageError(f"A host cannot be watched for {seconds:g} s.", f"Give --seconds 0 to {_LONGEST:g}.")
-    if _is_file(what):
-        if log is not None or port is not None or pid is not None or seconds:
-            raise UsageError(f"{what} is a file: --seconds, --log, --port and --pid are about a host.")
-        return _write(_of_file(what), form, path)
-    return _write(_of_host(what, log, port, pid, seconds), form, path)
+    files = [name for name in what if _is_file(name)]
+    if not files:
+        return _write(_of_hosts(what, which, seconds), form, path)
+    given = (*which.given, *(["--seconds"] if seconds else []))
+    if given:
+        raise UsageError(f"{files[0]} is a file: {', '.join(given)} {'are' if len(given) > 1 else 'is'} about a host.")
+    if len(what) > 1:
+        raise UsageError(
+            f"A report is about one file or about hosts, and {' '.join(what)} was given.", "Name one file."
+        )
+    return _write(_of_file(files[0]), form, path)
 
 
 def _place(output: str) -> tuple[Path, Form]:
@@ -85,14 +85,10 @@ def _is_file(what: str) -> bool:
     """Say whether a file is meant: a target of the configuration wins over one, and it over a host."""
     from bringup.cli.targets import configuration
 
-    if what == STDIN:
-        return True
+    if what in ("", STDIN):
+        return what == STDIN
     if what.startswith("-"):
         raise UsageError(f"Unknown option: {what}.", "`bringup report --help` lists them; write a file as ./-name.")
-    if not what:
-        raise UsageError(
-            "What the report is about is not said.", "Try `bringup report FILE -o report.html`, or a HOST."
-        )
     if "/" in what:
         return True
     config = configuration()
@@ -128,38 +124,41 @@ def _source(file: str) -> AbstractContextManager[LogFile]:
     return nullcontext(read_log("standard input", sys.stdin.buffer))
 
 
-def _of_host(name: str, log: str | None, port: int | None, pid: int | None, seconds: float) -> Account:
-    from bringup.cli.targets import choose, configuration
-
-    chosen = choose(name, log=log, port=port, pid=pid, config=configuration())
-    return asyncio.run(_watch(chosen, seconds))
+def _of_hosts(names: Sequence[str], which: Which, seconds: float) -> Account:
+    # An empty name is most likely a variable that is not set: `which` refuses it.
+    if not names and not which.given:
+        hint = "Try `bringup report FILE -o report.html`, or a HOST."
+        raise UsageError("What the report is about is not said.", hint)
+    return asyncio.run(_watch(which.chosen(names), seconds))
 
 
 async def _watch(chosen: Chosen, seconds: float) -> Account:
-    from bringup.cli.headless import connected
-    from bringup.report.accounts import of_host
-    from bringup.session.series import Series
+    from bringup.cli.headless import all_connected
 
-    series = Series()
-    async with connected(chosen) as (session, headless):
-        look = await _last_look(headless, series, seconds)
-        lines = session.take_lines()
-    return of_host(chosen.target.name, look.state, look.verdict, series.points, lines)
+    samples = Samples()
+    async with all_connected(chosen) as (sessions, headless):
+        look = await _last_look(headless, samples, seconds)
+        lines = {name: session.take_lines() for name, session in sessions}
+    return samples.account(chosen.target.name, look, lines)
 
 
-async def _last_look(headless: Headless, series: Series, seconds: float) -> Look:
+async def _last_look(headless: Headless | FleetHeadless, samples: Samples, seconds: float) -> Look:
     """Look until a look can be relied on and the time is over; raises ConnectionLost when there is none before."""
     looks = headless.looks()
     known: Look | None = None
     try:
         async for look in looks:
-            if look.state.link.status == "lost":
+            if headless.is_lost(look):
                 if known is not None:
                     return known
                 raise ConnectionLost(look.state.link.why or "The connection was lost.", "Nothing can be said now.")
-            series.add(look.state, look.verdict)
+            samples.add(look)
             known = look if look.settled else known
-            if known is not None and look.elapsed >= seconds and (_has_gpus(look.state) or look.elapsed >= _GPUS):
+            if (
+                known is not None
+                and look.elapsed >= seconds
+                and (all(map(_has_gpus, states_of(look))) or look.elapsed >= _GPUS)
+            ):
                 return known
     finally:
         await looks.aclose()

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from bringup.cli.naming import Hosts
+from bringup.cli.which import ANY, Which
 
 if TYPE_CHECKING:
+    from bringup.cli.left_over import Found
     from bringup.cli.targets import Chosen
     from bringup.session.headless import Look
 
@@ -17,13 +19,7 @@ if TYPE_CHECKING:
 def status(
     *hosts: Hosts,
     as_json: Annotated[bool, Parameter(name="--json")] = False,
-    log: str | None = None,
-    port: int | None = None,
-    pid: int | None = None,
-    docker: str | None = None,
-    kube: str | None = None,
-    slurm: str | None = None,
-    unit: str | None = None,
+    which: Which = ANY,
 ) -> int:
     """Look once at a host and say how the server there is; the exit code tells the state.
 
@@ -37,31 +33,14 @@ def status(
         first. Nothing for this machine.
     as_json
         Print the verdict as JSON, schema version 1.
-    log
-        Read this log instead of the one the server was found to write.
-    port
-        The server on this port.
-    pid
-        The server with this process ID.
-    docker
-        The server in this container of docker: its log by `docker logs`, the rest by `docker exec`.
-    kube
-        The server in this pod, NAMESPACE/POD or NAMESPACE/POD/CONTAINER, by kubectl on the host.
-    slurm
-        All nodes of this job, by scontrol and srun on the host; JOBID@NODE is one of them.
-    unit
-        The server of this systemd unit, its log by journalctl; user/NAME for a unit of your own.
     """
-    from bringup.cli.targets import choose_all, configuration, way_of
-
-    way = way_of({"docker": docker, "kube": kube, "slurm": slurm, "unit": unit})
-    chosen = choose_all(hosts, log=log, port=port, pid=pid, config=configuration(), way=way)
-    look = asyncio.run(_look(chosen))
-    return answer(look, chosen, as_json=as_json)
+    chosen = which.chosen(hosts)
+    look, left = asyncio.run(_look(chosen))
+    return answer(look, chosen, as_json=as_json, left=left)
 
 
-def answer(look: Look, chosen: Chosen, *, as_json: bool) -> int:
-    """Print the verdict of a look and return the exit code of its state."""
+def answer(look: Look, chosen: Chosen, *, as_json: bool, left: Found = ()) -> int:
+    """Print the verdict of a look, and what was `left` in the middle; return the exit code of its state."""
     from bringup.cli.exits import BY_STATE
     from bringup.cli.output import emit, emit_page
     from bringup.report.contract import to_json
@@ -69,15 +48,22 @@ def answer(look: Look, chosen: Chosen, *, as_json: bool) -> int:
     from bringup.session.fleet_looks import FleetLook
 
     if as_json:
-        emit(to_json(look.verdict, look.state.utc_offset))
+        emit(to_json(look.verdict, look.state.utc_offset, left))
     else:
         nodes = look.nodes if isinstance(look, FleetLook) else ()
-        emit_page(lambda width: status_page(look.verdict, look.state, chosen.target.name, width, nodes))
+        emit_page(lambda width: status_page(look.verdict, look.state, chosen.target.name, width, nodes, left))
     return BY_STATE[look.verdict.state]
 
 
-async def _look(chosen: Chosen) -> Look:
-    from bringup.cli.headless import watched
+async def _look(chosen: Chosen) -> tuple[Look, Found]:
+    from bringup.cli.headless import all_connected, watched
+    from bringup.cli.jobs import is_job
+    from bringup.cli.left_over import left_on
 
-    async with watched(chosen) as headless:
-        return await headless.once()
+    if is_job(chosen):
+        async with watched(chosen) as looker:
+            return await looker.once(), ()
+    async with all_connected(chosen) as (sessions, headless):
+        look, left = await headless.once(), await left_on(sessions)
+        # What was left in the middle may be the only thing that tells that a server has ended.
+        return headless.look() if left else look, left

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bringup.hosts.control import LaunchCommand
     from bringup.hosts.ways import Way
     from bringup.session.knowledge import Knowledge
-    from bringup.session.target import Target
+    from bringup.session.target import Drains, Target
 
 THIS_MACHINE = "this machine"
 
@@ -79,7 +79,8 @@ def choose(
     if configured is None:
         # An empty name is most likely a variable that is not set, and not this machine.
         shown = plain_target(name) if name is not None else THIS_MACHINE
-        return Chosen(name or "", Target(shown, log, port, pid, read_only=read_only), config, way=way)
+        target = Target(shown, log, port, pid, read_only=read_only, drains=_drains(config))
+        return Chosen(name or "", target, config, way=way)
     named = str(name)
     hosts = list(configured.hosts or [configured.host or ""])
     for host in filter(None, hosts):
@@ -92,6 +93,7 @@ def choose(
         pid=pid if pid is not None or port is not None else configured.pid,
         read_only=read_only or configured.read_only,
         stop_command=_stop_command(configured),
+        drains=_drains(config, configured),
         launch=_launch(configured),
     )
     ranks = tuple(range(configured.ranks or 0))
@@ -193,6 +195,18 @@ def _stop_command(configured: Configured) -> str:
     if configured.stop is None:
         return ""
     return f"cd -- {shlex.quote(configured.cwd)} && {configured.stop}" if configured.cwd else configured.stop
+
+
+def _drains(config: Config | None, configured: Configured | None = None) -> Drains:
+    """Return how long a stop waits: what the target says counts more than what is said for all."""
+    from bringup.session.target import Drains
+
+    told = [table for table in (configured, config.stop if config is not None else None) if table is not None]
+    drain, patient = (
+        next((float(value) for table in told if (value := getattr(table, key)) is not None), None)
+        for key in ("drain", "patient")
+    )
+    return Drains(drain, patient)
 
 
 def _launch(configured: Configured) -> LaunchCommand | None:

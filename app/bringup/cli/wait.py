@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from bringup.cli.naming import Hosts
+from bringup.cli.which import ANY, Which
 from bringup.core.errors import Unreachable, UsageError
 
 if TYPE_CHECKING:
@@ -24,13 +25,7 @@ def wait(
     stall: str | None = None,
     appear: str | None = None,
     as_json: Annotated[bool, Parameter(name="--json")] = False,
-    log: str | None = None,
-    port: int | None = None,
-    pid: int | None = None,
-    docker: str | None = None,
-    kube: str | None = None,
-    slurm: str | None = None,
-    unit: str | None = None,
+    which: Which = ANY,
 ) -> int:
     """Wait until the server is ready, or has failed, stalled or stopped; never give up on one that makes progress.
 
@@ -51,32 +46,16 @@ def wait(
         Give up when no server was found after so long. Without it, a server is waited for.
     as_json
         Print the verdict as JSON, schema version 1.
-    log
-        Read this log instead of the one the server is found to write.
-    port
-        The server on this port.
-    pid
-        The server with this process ID.
-    docker
-        The server in this container of docker: its log by `docker logs`, the rest by `docker exec`.
-    kube
-        The server in this pod, NAMESPACE/POD or NAMESPACE/POD/CONTAINER, by kubectl on the host.
-    slurm
-        All nodes of this job, by scontrol and srun on the host; JOBID@NODE is one of them.
-    unit
-        The server of this systemd unit, its log by journalctl; user/NAME for a unit of your own.
     """
     from bringup.cli.notify import notifier_of
     from bringup.cli.progress import Progress
     from bringup.cli.status import answer
-    from bringup.cli.targets import choose_all, configuration, way_of
     from bringup.session.waiting import ENDS, Terms
 
     terms = Terms(_seconds("--timeout", timeout), _seconds("--appear", appear), _seconds("--stall", stall))
     if terms.stall == 0:
         raise UsageError("Nobody shows work all the time: a --stall of 0 cannot be.", "Give --stall 1s or more.")
-    way = way_of({"docker": docker, "kube": kube, "slurm": slurm, "unit": unit})
-    chosen = choose_all(hosts, log=log, port=port, pid=pid, config=configuration(), way=way)
+    chosen = which.chosen(hosts)
     waiter = Waiter(chosen, terms, Progress())
     try:
         look = asyncio.run(waiter.run())
@@ -85,7 +64,8 @@ def wait(
         raise
     if look.verdict.state in ENDS and (tell := notifier_of(chosen)) is not None:
         tell(look.verdict.state, look.verdict.summary)
-    return answer(look, chosen, as_json=as_json)
+    code = answer(look, chosen, as_json=as_json)
+    return waiter.missed(look) or code
 
 
 class Waiter:
@@ -115,6 +95,17 @@ class Waiter:
         finally:
             self._progress.end()
         raise AssertionError("looks never end by themselves")
+
+    def missed(self, look: Look) -> int:
+        """Return the exit code for a server that did not come, after saying so; 0 where another end came first."""
+        from bringup.cli.exits import BY_STATE
+        from bringup.cli.own_files import complain
+
+        if not self._wait.is_missed(look):
+            return 0
+        if look.verdict.state != "waiting":
+            complain("No server was found in the time that --appear gives: what is told is what an old log says.")
+        return BY_STATE["waiting"]
 
     def tell_interrupted(self) -> None:
         """Say on standard error what was known when the operator broke it off."""

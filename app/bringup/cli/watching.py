@@ -10,32 +10,32 @@ from bringup.core.errors import UsageError
 
 if TYPE_CHECKING:
     from bringup.cli.targets import Chosen
+    from bringup.cli.which import Which
 
 
 def open_console(
     *hosts: str,
-    log: str | None = None,
-    port: int | None = None,
-    pid: int | None = None,
+    which: Which | None = None,
     read_only: bool = False,
     theme: str | None = None,
     bell: bool = True,
     notify: bool = True,
-    docker: str | None = None,
-    kube: str | None = None,
-    slurm: str | None = None,
-    unit: str | None = None,
     launch: str | None = None,
     yes: bool = False,
 ) -> int:
-    """Open the console on a host; returns the exit code. Raises UsageError for what cannot be watched."""
+    """Open the console on a host; returns the exit code. Raises UsageError for what cannot be watched.
+
+    Without `which` the server is searched for: the parser, which knows the options, is not needed then.
+    """
     # Textual costs 200 ms: nothing but the console pays for it.
     from bringup.cli.console import run_console
-    from bringup.cli.targets import choose_all, configuration, way_of
+    from bringup.cli.targets import choose_all, configuration
     from bringup.ui.voice import voice_for
 
-    way = way_of({"docker": docker, "kube": kube, "slurm": slurm, "unit": unit})
-    chosen = choose_all(hosts, log=log, port=port, pid=pid, read_only=read_only, config=configuration(), way=way)
+    if which is None:
+        chosen = choose_all(hosts, read_only=read_only, config=configuration())
+    else:
+        chosen = which.chosen(hosts, read_only=read_only)
     if launch is not None:
         chosen = _launched(launch, chosen, hosts, read_only=read_only, yes=yes)
     elif yes:

@@ -11,18 +11,17 @@ from typing import Any
 
 import msgspec
 
-from bringup.config.check import Mistake, mistakes, suggestion
+from bringup.config.among import among_themselves
+from bringup.config.check import Mistake, mistakes
 from bringup.config.positions import lines_of
 from bringup.config.shapes import Config, decode
 from bringup.core.errors import UsageError
-from bringup.core.events import PHASES
 from bringup.core.redact import mask
 from bringup.core.sanitize import clean_text
 
 MORE = "`bringup config check` lists all that is wrong in it."
 _LINE = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)")
 _LARGEST = 1 << 20
-_TARGET = re.compile(r"[\w][\w.@+-]*")
 
 Further = Callable[[Config], Iterable[Mistake]]
 """A further check, of what only others know (the names of keys and themes)."""
@@ -95,7 +94,7 @@ def _checked(file: Path, text: str, table: Mapping[str, Any], further: Further |
     config = Config()
     if not found:
         config = msgspec.convert(table, Config, dec_hook=decode)
-        found = [*_among_themselves(config), *(further(config) if further is not None else ())]
+        found = [*among_themselves(config), *(further(config) if further is not None else ())]
     if not found:
         return Read(file, config)
     lines = lines_of(text)
@@ -111,23 +110,3 @@ def _line(lines: Mapping[tuple[str | int, ...], int], path: tuple[str | int, ...
 
 def _broken(file: Path, line: int | None, what: str, expected: str) -> Read:
     return Read(file, Config(), (Problem(file, line, what, expected),))
-
-
-def _among_themselves(config: Config) -> Iterable[Mistake]:
-    """Yield what no single key shows."""
-    for name, target in config.targets.items():
-        path = ("targets", name)
-        if not _TARGET.fullmatch(name):
-            expected = "Expected a name of letters, digits, '-', '_' and '.', so that it can be typed as a host."
-            yield Mistake(path, f"{name!r} is not a name for a target.", expected)
-        if target.host is not None and target.hosts is not None:
-            yield Mistake((*path, "hosts"), f"[targets.{name}] has both host and hosts.", "Expected one of them.")
-        ways = [key for key in ("docker", "kube", "slurm", "unit") if getattr(target, key) is not None]
-        if len(ways) > 1:
-            what = f"[targets.{name}] has both {ways[0]} and {ways[1]}."
-            yield Mistake((*path, ways[1]), what, "Expected one way to the server.")
-    known = [*PHASES, "default"]
-    for phase in config.thresholds.patience:
-        if phase not in known:
-            here = ("thresholds", "patience", phase)
-            yield Mistake(here, f"There is no phase {phase!r}.", suggestion(phase, known))

@@ -26,6 +26,7 @@ Switch = Annotated[bool, Meta(description="true or false")]
 Environment = Annotated[dict[str, str], Meta(description='names with texts: { HF_HOME = "/data/hf" }')]
 Wait = Annotated[Seconds, Meta(description=f"a number of seconds, or {FORM} in quotes")]
 Ratio = Annotated[float, Meta(ge=0, description="a number, 0 or more")]
+Factor = Annotated[float, Meta(ge=1, description="a number, 1 or more")]
 Count = Annotated[int, Meta(ge=1, description="a whole number, 1 or more")]
 Words = Annotated[list[str], Meta(description="a list of texts")]
 Days = Annotated[int, Meta(ge=1, description="a number of days, 1 or more")]
@@ -47,6 +48,10 @@ class Target(msgspec.Struct, frozen=True, rename="kebab", kw_only=True):
     """Shell command that starts the server on the host."""
     stop: Command | None = None
     """Shell command that stops it, instead of signals."""
+    drain: Wait | None = None
+    """Between the polite request and SIGKILL, instead of the general one."""
+    patient: Wait | None = None
+    """What the gentle way waits, instead of the general one."""
     cwd: FilePath | None = None
     """Folder in which `launch` and `stop` run."""
     env: Environment = {}
@@ -83,12 +88,21 @@ class Thresholds(msgspec.Struct, frozen=True, rename="kebab", kw_only=True):
     accept_floor: Ratio | None = None
     accept_lines: Count | None = None
     stale_after: Wait | None = None
-    busy_factor: Ratio | None = None
+    busy_factor: Factor | None = None
     compilers: Words | None = None
     patience: dict[str, PatienceShape] = {}
     """By phase."""
     advice: dict[str, Text] = {}
     """By kind of cause."""
+
+
+class StopShape(msgspec.Struct, frozen=True, rename="kebab", kw_only=True):
+    """[stop]: how long a stop waits; what is left out is as the engine needs it (engines/endings.toml)."""
+
+    drain: Wait | None = None
+    """Between the polite request and SIGKILL."""
+    patient: Wait | None = None
+    """What the gentle way waits, after which nothing is killed."""
 
 
 class HistoryShape(msgspec.Struct, frozen=True, rename="kebab", kw_only=True):
@@ -123,6 +137,7 @@ class Config(msgspec.Struct, frozen=True, rename="kebab", kw_only=True):
     keys: dict[str, KeyNames] = {}
     """What an action's keys are instead, by the action's name."""
     thresholds: Thresholds = msgspec.field(default_factory=Thresholds)
+    stop: StopShape = msgspec.field(default_factory=StopShape)
     history: HistoryShape = msgspec.field(default_factory=HistoryShape)
     recording: RecordingShape = msgspec.field(default_factory=RecordingShape)
     targets: dict[str, Target] = {}

@@ -50,6 +50,17 @@ def owner(state: State) -> Owner:
     return "own" if state.port_pid in tree else "foreign"
 
 
+def awaits_answer(state: State) -> bool:
+    """Say whether the port may still say what it says to the ready line: HTTP, or that nobody listens there."""
+    ready, answer = time_of(state.attempt, "ready"), state.http
+    if _on_a_socket(state) or any(name == "http" for name, _ in state.closed):
+        return False
+    if answer is None:
+        looked = state.port_seen_at or 0.0
+        return owner(state) != "free" or looked < (ready or 0.0) + SETTLED
+    return ready is not None and not is_good(answer) and asked_before(answer, ready)
+
+
 def has_log(state: State) -> bool:
     """Tell whether there is a log in which a ready line would be seen.
 

@@ -26,7 +26,7 @@ from bringup.core.liveness import (
     liveness,
     phase_patience,
 )
-from bringup.core.notices import log_warnings, tight_memory
+from bringup.core.notices import full_disk, log_warnings, tight_memory
 from bringup.core.pace import slowed_down
 from bringup.core.phases import Position, done_ranks, position, time_of, timeline
 from bringup.core.policy import Policy
@@ -209,7 +209,12 @@ def _cause(judged: Judged, policy: Policy) -> Cause | None:
 
 
 def _warnings(judged: Judged, policy: Policy) -> tuple[Advisory, ...]:
-    found = [*log_warnings(judged.state), *tight_memory(judged.state), *judged.serving.warnings]
+    found = [
+        *log_warnings(judged.state),
+        *full_disk(judged.state),
+        *tight_memory(judged.state),
+        *judged.serving.warnings,
+    ]
     found += preflight(judged.state, judged.name, judged.where.phase)
     found += checkpoint_warnings(judged.state, judged.now, policy)
     found += [("channel-missing", f"{channel}: {why}") for channel, why in judged.state.closed]

@@ -145,11 +145,13 @@ def lost_ranks(state: State) -> tuple[int, ...]:
         return ()
     first = min(at for at, _ in silent)
     lost = tuple(sorted(rank for at, rank in silent if at - first < _TOGETHER))
+    if state.attempt.faults:
+        return lost
+    if state.gone_at is not None and state.gone_at - first < _TOGETHER:
+        return ()  # it took its ranks along, and it takes seconds to give up the memory of a GPU
     all_at_once = len(lost) == sum(1 for rank in state.attempt.ranks if rank.process is not None)
-    if all_at_once and not state.attempt.faults:
-        until = state.gone_at if state.gone_at is not None else state.sampled_at
-        return lost if until is not None and until - first >= _TEARDOWN else ()
-    return lost
+    until = state.gone_at if state.gone_at is not None else state.sampled_at
+    return () if all_at_once and (until is None or until - first < _TEARDOWN) else lost
 
 
 def _first_gone(state: State) -> float:

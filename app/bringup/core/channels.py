@@ -18,6 +18,7 @@ from bringup.core.events import (
     LinkChanged,
     LogMoved,
     LogOpened,
+    LogRoom,
     LogWritten,
     PortSeen,
 )
@@ -57,6 +58,11 @@ def log_written(state: State, event: LogWritten) -> State:
     """
     attempt = bars.date(state.attempt, event.at) if state.log.ends_in_bar else state.attempt
     return replace(state, log=replace(state.log, grew_at=event.at), attempt=attempt)
+
+
+def log_room(state: State, event: LogRoom) -> State:
+    """Return the state with whether the disk of the log is full."""
+    return state if event.full == state.log.full else replace(state, log=replace(state.log, full=event.full))
 
 
 def lines_read(state: State, event: LinesRead) -> State:

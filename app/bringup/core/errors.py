@@ -8,6 +8,7 @@
     │   ├── HostKeyUnknown          never seen before: the operator may be asked
     │   └── HostKeyChanged          another key than the one on record: never accepted
     ├── ConnectionLost      exit 4  there was a connection and it ended
+    ├── OutputRefused       exit 74 the answer was found and cannot be written
     └── ChannelRefused      exit 1  the host is there but refused this command, file or port
 
 Each carries what happened and what to do next; only the edge (`cli`, or the screen) prints them.
@@ -78,6 +79,12 @@ class ConnectionLost(BringupError):
     """The connection ended while it was in use."""
 
     exit_code = 4
+
+
+class OutputRefused(BringupError):
+    """Standard output takes no more: the disk under it is full. The code is EX_IOERR (sysexits.h), of no state."""
+
+    exit_code = 74
 
 
 class ChannelRefused(BringupError):

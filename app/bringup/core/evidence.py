@@ -44,6 +44,7 @@ def evidence(judged: Judged) -> tuple[str, ...]:
     lines = [
         *_end(judged),
         *_kernel(judged),
+        *_room(judged),
         *_step(judged),
         *_countdown(judged),
         *_bar(judged),
@@ -72,6 +73,11 @@ def _end(judged: Judged) -> Iterator[str]:
         yield "processes: the launcher has ended"
     if judged.state.orphans:
         yield f"processes: {len(judged.state.orphans)} of its children live on and may hold GPU memory"
+
+
+def _room(judged: Judged) -> Iterator[str]:
+    if judged.state.log.full:
+        yield f"log: it cannot grow, the disk of {judged.state.log.full} is full"
 
 
 def _step(judged: Judged) -> Iterator[str]:

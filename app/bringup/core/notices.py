@@ -35,6 +35,12 @@ def log_warnings(state: State) -> Iterator[tuple[str, str]]:
         )
 
 
+def full_disk(state: State) -> Iterator[tuple[str, str]]:
+    """Yield a warning where the log cannot grow: what it does not say any more says nothing."""
+    if state.log.full:
+        yield "log-gap", f"The disk of the log ({state.log.full}) is full: what the server writes is lost"
+
+
 def tight_memory(state: State) -> Iterator[tuple[str, str]]:
     """Yield a warning where hardly any GPU memory is left: by the log, and by the GPUs once it serves."""
     free = state.attempt.free_gb

@@ -6,64 +6,76 @@ import re
 from collections.abc import Sequence
 from typing import AnyStr
 
+from bringup.core.key_blocks import KeyBlock, hide_keys
+from bringup.core.secret_shapes import CAPITAL_KIND, CAPITAL_SIGNS, FLAG, KINDS, MANY_FLAG, OPTION
+
 STAND_IN = "***"
 
-_NAME = (
-    r"[\w.-]*(?:api[-_]?keys?|access[-_]?key(?:[-_]?id)?|private[-_]?key|secret[-_]?key|secret|passw(?:or)?d|passphrase"
-    r"|keyfile[-_]password|credentials?|(?:auth|access|hf|hub|hub_access|bearer|api|session|refresh|secret)[-_]?token)"
-)
-_TOKEN_NAME = r"(?:[A-Z][A-Z0-9_]*_)?TOKEN"
-_VALUE = r"""(?:'(?:[^'\\\r\n]|\\[^\r\n])*'?|"(?:[^"\\\r\n]|\\[^\r\n])*"?|[^\s,;&)\]}'"]+)"""
-_EMPTY = r"""(?!(?:None|null|True|False|''|"")(?:[\s,;&)\]}]|$))"""
+_TEXT = tuple((signs, re.compile(pattern)) for signs, pattern in KINDS)
+_BYTES = tuple((tuple(map(str.encode, signs)), re.compile(pattern.encode())) for signs, pattern in KINDS)
+_CAPITAL_TEXT = re.compile(CAPITAL_KIND)
+_CAPITAL_BYTES = re.compile(CAPITAL_KIND.encode())
 
-_PATTERNS = (
-    # --api-key X, --api-key=X, --token X
-    rf"(?i:(?<![\w-])(--?(?:{_NAME}|(?:(?<=--)|(?<= -))token)(?:=|[ \t]+)))(?!-){_EMPTY}{_VALUE}",
-    # api_key='X', 'api_key': 'X', "api_key": "X", HF_TOKEN=X
-    rf"""(?i:(\b{_NAME}['"]?[ \t]*[=:][ \t]*)){_EMPTY}{_VALUE}""",
-    rf"""((?<![a-z])\b{_TOKEN_NAME}['"]?[ \t]*[=:][ \t]*){_EMPTY}{_VALUE}""",
-    r"""(['"]token['"][ \t]*[:=][ \t]*)['"][^'"\r\n]+['"]?""",
-    # Authorization: Bearer X, X-Api-Key: X
-    r"""(?i:(\b(?:proxy-)?authorization['"]?[ \t]*[:=][ \t]*['"]?(?:bearer|basic|token)[ \t]+))[^\s'",]+""",
-    r"(?i:(\bbearer[ \t]+))[A-Za-z0-9._~+/=-]{8,}",
-    # https://user:pass@host, https://token@host
-    r"(://)[^\s/@'\"]+(?=@)",
-    # values that are secrets by their shape
-    r"()\b(?:hf_[A-Za-z0-9]{8,}|sk-[A-Za-z0-9_-]{8,}|gh[opsu]_[A-Za-z0-9]{16,}|github_pat_\w{16,}|glpat-[\w-]{12,}"
-    r"|nvapi-[\w-]{16,}|AKIA[0-9A-Z]{12,}|xox[abprs]-[\w-]{10,}|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*)",
-)
-_TEXT = tuple(re.compile(pattern) for pattern in _PATTERNS)
-_BYTES = tuple(re.compile(pattern.encode()) for pattern in _PATTERNS)
-
-_SIGNS = (
-    "key", "assw", "assphrase", "ecret", "redential", " -token", "--", "'token", '"token', "earer",
-    "uthorization", "://", "hf_", "sk-", "gho_", "ghp_", "ghs_", "ghu_", "github_pat_", "glpat-", "nvapi-", "akia",
-    "xox", "eyj",
-    *(f"{last}{dash}token" for last in "hsfbrint" for dash in ("", "-", "_")),  # auth-token, not #new-token
-)  # fmt: skip
-"""A text without any of these, in small or capital letters, holds nothing that would be masked.
-
-Looking for them costs almost nothing.
-"""
-_CAPITAL = "TOKEN"
-"""A sign only as it stands: an engine's log is full of tokens."""
+_ALL_SIGNS = frozenset(sign for signs, _ in KINDS for sign in signs)
+_SIGNS = tuple(sign for sign in _ALL_SIGNS if not any(other in sign for other in _ALL_SIGNS - {sign}))
+"""A text without any of these, in small or capital letters, and without a sign in capitals is left as it is."""
+_TOKEN_SIGNS = tuple(sign for sign in _SIGNS if "token" in sign)
+_OTHER_SIGNS = tuple(sign for sign in _SIGNS if "token" not in sign)
 _SIGNS_BYTES = tuple(sign.encode() for sign in _SIGNS)
-_BEGUN = tuple({sign[:size] for sign in (*_SIGNS_BYTES, b"token") for size in range(1, len(sign))})
+_TOKEN_SIGNS_BYTES = tuple(sign.encode() for sign in _TOKEN_SIGNS)
+_OTHER_SIGNS_BYTES = tuple(sign.encode() for sign in _OTHER_SIGNS)
+_CAPITALS_BYTES = tuple(sign.encode() for sign in CAPITAL_SIGNS)
+_BEGUN = tuple(
+    {sign[:size] for sign in (*_SIGNS_BYTES, *map(bytes.lower, _CAPITALS_BYTES)) for size in range(1, len(sign))}
+)
 """Beginnings of signs: at the end of an unfinished text they may grow into one."""
 _DIGITS = b"0123456789"
-_FLAG = re.compile(rf"(?i)--?(?:{_NAME}|token)")
+_FLAG = re.compile(FLAG)
+_MANY = re.compile(rf"{MANY_FLAG}(?:=.*)?", re.DOTALL)
+_OPTION = re.compile(OPTION)
+_LOGINS = {"curl": ("-u", "-U", "--user", "--proxy-user"), "sshpass": ("-p",)}
+"""Programs whose options with a secret are other programs' harmless ones."""
+_KEY_MARK = "PRIVATE KEY"
+_KEY_MARK_BYTES = b"PRIVATE KEY"
+_LINE_END = re.compile(rb"([\r\n]+)")
 
 
 def mask(text: AnyStr) -> AnyStr:
     """Return the text with every secret replaced by asterisks; the very same object where there is none."""
-    if isinstance(text, bytes):
-        if _has_sign(text):
-            for pattern in _BYTES:
-                text = pattern.sub(rb"\1***", text)
-    elif _CAPITAL in text or any(map(text.lower().__contains__, _SIGNS)):
-        for plain in _TEXT:
-            text = plain.sub(r"\1***", text)
-    return text
+    return _mask_bytes(text) if isinstance(text, bytes) else _mask_text(text)
+
+
+def _mask_text(text: str) -> str:
+    small = text.lower()
+    capital = any(map(text.__contains__, CAPITAL_SIGNS))
+    if not capital and not _is_signed(small):
+        return text
+    if _KEY_MARK in text:
+        text = _without_keys(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
+    for signs, pattern in _TEXT:
+        if any(map(small.__contains__, signs)):
+            text = pattern.sub(r"\1***", text)
+    return _CAPITAL_TEXT.sub(r"\1***", text) if capital else text
+
+
+def _mask_bytes(text: bytes) -> bytes:
+    small = text.lower()
+    capital = any(map(text.__contains__, _CAPITALS_BYTES))
+    if not capital and not _is_signed_bytes(small):
+        return text
+    if _KEY_MARK_BYTES in text:
+        text = _without_keys(text)
+    for signs, pattern in _BYTES:
+        if any(map(small.__contains__, signs)):
+            text = pattern.sub(rb"\1***", text)
+    return _CAPITAL_BYTES.sub(rb"\1***", text) if capital else text
+
+
+def _without_keys(text: bytes) -> bytes:
+    """Return a text of some lines without the private keys in it."""
+    pieces = _LINE_END.split(text)
+    pieces[::2] = hide_keys(pieces[::2])
+    return b"".join(pieces)
 
 
 def plain_until(text: bytes) -> int:
@@ -73,43 +85,83 @@ def plain_until(text: bytes) -> int:
     """
     small = text.lower()
     found = [small.find(sign) for sign in _SIGNS_BYTES]
-    found.append(text.find(b"TOKEN"))
+    found += [text.find(sign) for sign in _CAPITALS_BYTES]
     begun = max((len(part) for part in _BEGUN if small.endswith(part)), default=0)
     return min((at for at in found if at >= 0), default=len(text) - begun)
 
 
+class LineMasker:
+    """Masks the lines of one log as they come; cheap while none of them looks like a secret.
+
+    It remembers that a private key has begun: its lines have no other sign.
+    """
+
+    def __init__(self) -> None:
+        self._block = KeyBlock()
+
+    @property
+    def is_within_key(self) -> bool:
+        """A private key has begun and not ended."""
+        return self._block.is_open
+
+    def lines(self, lines: list[bytes]) -> list[bytes]:
+        """Return the next lines, masked."""
+        if not self._block.is_open and not has_sign_in_lines(b"\n".join(lines)):
+            return lines
+        return [mask(self._block.hide(line)) for line in lines]
+
+    def peek(self, line: bytes) -> bytes:
+        """Return the unfinished line behind them, masked."""
+        return mask(self._block.peek(line))
+
+
 def mask_lines(lines: list[bytes]) -> list[bytes]:
-    """Mask many lines at once; cheap while none of them looks like a secret."""
-    if not has_sign_in_lines(b"\n".join(lines)):
-        return lines
-    return [mask(line) for line in lines]
+    """Mask many lines at once, of which the first stands at the begin of a log or of a record."""
+    return LineMasker().lines(lines)
+
+
+def mask_excerpt(lines: list[bytes]) -> list[bytes]:
+    """Mask lines from the middle of a log: a private key may have begun before them."""
+    return mask_lines(hide_keys(lines))
 
 
 def has_sign_in_lines(text: bytes) -> bool:
     """Tell whether some lines may hold a secret; the fewer kinds of them there are, the faster.
 
     The lines of a busy log differ by their numbers only, and no sign holds a digit: without digits, most of them are
-    the same line. A date without its digits is two dashes: those are looked for in the text as it is.
+    the same line.
     """
-    if b"--" in text:
-        return True
-    kinds = b"\n".join(set(text.translate(None, _DIGITS).split(b"\n"))).replace(b"--", b"-")
-    return _has_sign(kinds)
+    return _has_sign(b"\n".join(set(text.translate(None, _DIGITS).split(b"\n"))))
 
 
 def _has_sign(text: bytes) -> bool:
-    return b"TOKEN" in text or any(map(text.lower().__contains__, _SIGNS_BYTES))
+    return any(map(text.__contains__, _CAPITALS_BYTES)) or _is_signed_bytes(text.lower())
+
+
+def _is_signed(small: str) -> bool:
+    if any(map(small.__contains__, _OTHER_SIGNS)):
+        return True
+    return "token" in small and any(map(small.__contains__, _TOKEN_SIGNS))
+
+
+def _is_signed_bytes(small: bytes) -> bool:
+    if any(map(small.__contains__, _OTHER_SIGNS_BYTES)):
+        return True
+    return b"token" in small and any(map(small.__contains__, _TOKEN_SIGNS_BYTES))
 
 
 def mask_argv(argv: Sequence[str]) -> tuple[str, ...]:
     """Return a command line with its secrets replaced, argument by argument."""
     shown: list[str] = []
-    hide = False
+    logins: tuple[str, ...] = ()
+    hide = many = False
     for argument in argv:
-        if hide and not argument.startswith("-"):
+        if hide and not _OPTION.match(argument):
             shown.append(STAND_IN)
-            hide = False
+            hide = many
             continue
-        hide = _FLAG.fullmatch(argument) is not None
+        many = _MANY.fullmatch(argument) is not None
+        hide = many or _FLAG.fullmatch(argument) is not None or argument in logins
+        logins = _LOGINS.get(argument.rpartition("/")[2], logins)
         shown.append(mask(argument))
     return tuple(shown)

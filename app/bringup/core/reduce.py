@@ -31,6 +31,7 @@ from bringup.core.events import (
     LogEvent,
     LogMoved,
     LogOpened,
+    LogRoom,
     LogWritten,
     PhaseBegan,
     PhaseEnded,
@@ -62,7 +63,7 @@ def _apply(state: State, event: Event) -> State:
             return attempts.launch(state, event)
         case LogEvent():
             return _log_event(state, event)
-        case LinesRead() | LogOpened() | LogMoved() | LogWritten():
+        case LinesRead() | LogOpened() | LogMoved() | LogWritten() | LogRoom():
             return _log_channel(state, event)
         case ServerFound() | ServerGone() | Searching():
             return _server(state, event)
@@ -125,7 +126,7 @@ def _line(attempt: Attempt, event: LogEvent) -> Attempt:
             return attempt
 
 
-def _log_channel(state: State, event: LinesRead | LogOpened | LogMoved | LogWritten) -> State:
+def _log_channel(state: State, event: LinesRead | LogOpened | LogMoved | LogWritten | LogRoom) -> State:
     match event:
         case LinesRead():
             return channels.lines_read(state, event)
@@ -135,6 +136,8 @@ def _log_channel(state: State, event: LinesRead | LogOpened | LogMoved | LogWrit
             return channels.log_moved(state, event)
         case LogWritten():
             return channels.log_written(state, event)
+        case LogRoom():
+            return channels.log_room(state, event)
 
 
 def _server(state: State, event: ServerFound | ServerGone | Searching) -> State:

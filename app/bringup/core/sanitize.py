@@ -17,7 +17,14 @@ _ESCAPES = re.compile(
     r"|[0-Z\\^-~]"  # two-byte sequences
     r")"
 )
-_COLOURS = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\|$)|[@-Z\\^_])")
+_COLOURS = re.compile(
+    rb"\x1b(?:"
+    rb"\[[0-?]*[ -/]*[@-~]"
+    rb"|\][^\x07\x1b]*(?:\x07|\x1b\\|$)"
+    rb"|[PX^_][^\x07\x1b]*(?:\x07|\x1b\\)"  # as above: a payload that is not ended stays
+    rb"|[@-Z\\^_]"
+    rb")"
+)
 _HOSTILE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _MARK = "\ufffd"
 _UNSEEN = re.compile(

@@ -179,6 +179,8 @@ class LogChannel:
     moves: tuple[tuple[float, str], ...] = ()
     ends_in_bar: bool = False
     """The last that was read is a bar."""
+    full: str = ""
+    """Mount point of its disk while that is full: then the log cannot grow."""
 
 
 @dataclass(frozen=True, slots=True)

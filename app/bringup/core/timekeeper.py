@@ -11,6 +11,8 @@ class Timekeeper:
     def __init__(self, utc_offset: float) -> None:
         self._offset = utc_offset
         self._arrived: float | None = None
+        self._heard = 0.0
+        """When the last bytes came that came while somebody listened; 0 where none have."""
         self._read = b""
         self._moment: float | None = None
         self._outer: float | None = None
@@ -20,7 +22,12 @@ class Timekeeper:
         """The newest line's own stamp, unread."""
 
     def arrive(self, at: float | None) -> None:
-        """Begin a chunk that arrived at a time, or one that was in the file already."""
+        """Begin a chunk that arrived at a time, or one that was in the file already.
+
+        After a connection that was lost, the latter is younger than what came before it.
+        """
+        if at is None and self._arrived is not None:
+            self._heard = self._arrived
         self._arrived = at
         self._printed = False
 
@@ -68,7 +75,7 @@ class Timekeeper:
         moment = self.moment() if self.text and self.text != self._read else self._moment
         if self._arrived is not None:
             return self._arrived, moment
-        return (0.0 if moment is None else moment), moment
+        return (self._heard if moment is None else moment), moment
 
     def printed(self) -> float | None:
         """Return the last time printed within the chunk, None where none was."""

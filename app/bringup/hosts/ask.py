@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 MEMORABLE = frozenset({"password", "passphrase"})
 """Kinds whose answer may serve again after a reconnect; a one-time code and a host key never do."""
+WRONG = "That was not it."
+"""Said with a question that comes again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +27,15 @@ Ask = Callable[[Question], Awaitable[str | None]]
 class Remembering:
     """An `Ask` that answers by itself what was answered before, so that a reconnect asks nothing again.
 
-    The same question twice within one attempt means that the first answer did not help: then the operator is asked.
+    The same question twice within one attempt, whatever is said with it, means that the first answer did not help: then
+    the operator is asked.
     Answers live in memory only.
     """
 
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
-        self._answers: dict[Question, str] = {}
-        self._used: set[Question] = set()
+        self._answers: dict[tuple[str, str], str] = {}
+        self._used: set[tuple[str, str]] = set()
 
     def begin(self) -> None:
         """Start another attempt to connect."""
@@ -40,12 +43,13 @@ class Remembering:
 
     async def __call__(self, question: Question) -> str | None:
         """Answer from memory once an attempt, else ask the operator."""
-        if question in self._answers and question not in self._used:
-            self._used.add(question)
-            return self._answers[question]
+        key = question.kind, question.text
+        if key in self._answers and key not in self._used:
+            self._used.add(key)
+            return self._answers[key]
         answer = await self._ask(question)
         if question.kind in MEMORABLE:
-            self._used.add(question)
+            self._used.add(key)
             if answer is not None:
-                self._answers[question] = answer
+                self._answers[key] = answer
         return answer

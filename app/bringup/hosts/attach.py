@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bringup.hosts.base import Host, OpenFile
+from bringup.hosts.holes import find_hole
 
 BIG = 32 << 20
 """Bytes from which on a log is not read whole."""
@@ -28,22 +29,28 @@ _LINE = 1 << 16
 _PATIENCE = 900.0
 _BEFORE = 2048
 """Bytes before a launch that are read, too: the lines in which a server names its version come first."""
-# $1 is the path, $2 the unit below which is searched; the rest are options of grep. One grep a word: grep is several
-# times as fast with one as with two. Blocks are searched with the unit behind them, since a line can begin in one and
-# end in the next; of such a pair the first is printed.
+# $1 is the path, $2 the unit below which is searched and $3 the byte from which on; the rest are options of grep. One
+# grep a word: grep is several times as fast with one as with two. Blocks are searched with the unit behind them: a
+# line can begin in one and end in the next; of such a pair the first is printed.
 _SCRIPT = """export LC_ALL=C
-path=$1 last=$2
-shift 2
+path=$1 last=$2 first=$3
+shift 3
 if [ "$(echo x | grep -a -b -o -F x 2>/dev/null)" = 0:x ]; then
     for word; do
-        [ "$word" = -e ] || grep -a -b -o -F -e "$word" -- "$path" | tail -n {most} | sed 's/:.*//;s/^/at /'
+        [ "$word" = -e ] && continue
+        if [ "$first" -gt 0 ]; then
+            tail -c +$((first + 1)) -- "$path" | grep -a -b -o -F -e "$word"
+        else
+            grep -a -b -o -F -e "$word" -- "$path"
+        fi | tail -n {most} | sed 's/:.*//;s/^/at /'
     done
     echo end
     exit 0
 fi
 echo x | grep -a x >/dev/null 2>&1 && set -- -a "$@"
-while [ "$last" -gt 0 ]; do
-    from=$((last > {group} ? last - {group} : 0))
+least=$((first / {unit}))
+while [ "$last" -gt "$least" ]; do
+    from=$((last > least + {group} ? last - {group} : least))
     if dd if="$path" bs={unit} skip=$from count=$((last - from + 1)) 2>/dev/null | grep -q -F "$@"; then
         while [ "$last" -gt "$from" ]; do
             last=$((last - 1))
@@ -68,6 +75,8 @@ class Plan:
     tail: int
     found: bool
     """A launch was found; else the beginning of the file stands in for it."""
+    nuls: int = 0
+    """So many bytes at the beginning are NULs."""
 
 
 async def make_plan(
@@ -77,27 +86,37 @@ async def make_plan(
 
     Raises ChannelRefused where the host cannot search it, and ConnectionLost.
     """
-    launch = await _find(host, path, file, size, words, is_launch)
-    start = launch or 0
+    hole = await find_hole(host, path)
+    if hole is not None and await _launch_in(file, 0, min(hole.begin, START), words, is_launch) is not None:
+        # A server that was launched below a hole is newer than the one that wrote what is behind it.
+        return Plan(0, hole.begin, hole.begin, found=True)
+    first = hole.end if hole is not None else 0
+    launch = await _find(host, path, file, (first, size), words, is_launch)
+    start = launch if launch is not None else first
     tail = await _line_start(file, max(start, size - TAIL))
     until = await _line_start(file, min(start + START, tail))
-    if until >= tail:
-        return Plan(start, tail, tail, launch is not None)
-    return Plan(start, until, tail, launch is not None)
+    return Plan(start, min(until, tail), tail, launch is not None, nuls=first)
 
 
 async def _find(
-    host: Host, path: str, file: OpenFile, size: int, words: Sequence[str], is_launch: Callable[[bytes], bool]
+    host: Host,
+    path: str,
+    file: OpenFile,
+    span: tuple[int, int],
+    words: Sequence[str],
+    is_launch: Callable[[bytes], bool],
 ) -> int | None:
-    """Return where the last launch begins, with a few lines before it."""
+    """Return where the last launch within a span of bytes begins, with a few lines before it."""
+    first, size = span
     last = size // _UNIT + 1
     options = " ".join(f"-e {shlex.quote(word)}" for word in words)
     script = _SCRIPT.format(unit=_UNIT, group=_GROUP, most=_TRIES)
     for _ in range(_TRIES):
-        given = f"set -- {shlex.quote(path)} {last} {options}\n"
+        given = f"set -- {shlex.quote(path)} {last} {first} {options}\n"
         answer = (await host.run(given + script, timeout=_PATIENCE)).stdout.decode("ascii", "replace").split()
         if answer[-1:] == ["end"]:
-            return await _first_launch(file, sorted({int(word) for word in answer if word.isdigit()}), words, is_launch)
+            places = sorted({first + int(word) for word in answer if word.isdigit()})
+            return await _first_launch(file, places, words, is_launch)
         if not answer or not answer[0].isdigit():
             return None
         last = int(answer[0])

@@ -1,8 +1,13 @@
-"""A piece of a log as it comes from a host."""
+"""A piece of a log as it comes from a host, and the step with which it came."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
+
+from bringup.core.events import LogMoved
+
+How = Literal["rotated", "truncated", "replaced", "gone", "back", "padded"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,3 +23,18 @@ class Chunk:
     """When they came, in epoch seconds of the injected clock; None for backlog."""
     written: float | None = None
     """Where they end the backlog: when the file was last written to, by the host's clock, if the host tells."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What one look amounts to: a move of the file, or bytes, and how long to wait then."""
+
+    pause: float = 0.0
+    moved: How | None = None
+    data: bytes = b""
+    head: bytes = b""
+    size: int = 0
+    """Bytes of NULs that were passed over."""
+
+
+Item = Chunk | LogMoved

@@ -12,6 +12,7 @@ from bringup.hosts.base import Stream
 from bringup.hosts.follow import Chunk
 from bringup.hosts.prefixed import PrefixedHost
 from bringup.hosts.splice import Splice
+from bringup.hosts.turns import SLICE, give_way
 
 AGAIN = 2.0
 """Seconds before a command that ended well is run again: the container stopped, and may be started once more."""
@@ -57,6 +58,7 @@ class CommandLog:
                 async for data in self._pieces(stream):
                     if new := self._splice.feed(data):
                         yield self._chunk(new, begun)
+                    await give_way()
                 done = await stream.status()
             if done.status:
                 self._refuse()
@@ -65,7 +67,7 @@ class CommandLog:
 
     async def _pieces(self, stream: Stream) -> AsyncGenerator[bytes, None]:
         """Yield what comes; a read is never cut off half done."""
-        reading = asyncio.ensure_future(stream.read())
+        reading = asyncio.ensure_future(stream.read(SLICE))
         try:
             while True:
                 await asyncio.wait({reading}, timeout=None if self._level else self._quiet)
@@ -74,7 +76,7 @@ class CommandLog:
                     continue
                 if not (data := await reading):
                     return
-                reading = asyncio.ensure_future(stream.read())
+                reading = asyncio.ensure_future(stream.read(SLICE))
                 yield data
         finally:
             reading.cancel()

@@ -11,21 +11,22 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from dataclasses import dataclass
 from typing import Literal
 
 from bringup.core.errors import ChannelRefused
 from bringup.core.events import LogMoved
 from bringup.hosts.base import FileLook, Host, OpenFile
 from bringup.hosts.chunk import Chunk as Chunk
+from bringup.hosts.chunk import How, Item, Step
 from bringup.hosts.hanging import Answer, Tell, answer, pass_by
-from bringup.hosts.position import FINGERPRINT
+from bringup.hosts.holes import Holes
 from bringup.hosts.position import Position as Position
+from bringup.hosts.position import position_at
 from bringup.hosts.renamed import continues, find_renamed
+from bringup.hosts.turns import SLICE, give_way
 
-LOOKAHEAD = 16
+LOOKAHEAD = 32
 """Chunks asked for at once while far behind: over a slow link each look costs a round trip."""
-MAX_READ = 65536
 FIRST_PAUSE = 0.2
 """Seconds between looks while the log moves."""
 LONGEST_PAUSE = 1.0
@@ -34,24 +35,11 @@ SLOWING = 1.5
 PATIENCE = 3
 """Failed looks in a row after which the file is given up."""
 
-How = Literal["rotated", "truncated", "replaced", "gone", "back"]
-Item = Chunk | LogMoved
-
-
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """What one look amounts to: a move of the file, or bytes, and how long to wait then."""
-
-    pause: float = 0.0
-    moved: How | None = None
-    data: bytes = b""
-    head: bytes = b""
-
 
 class Follower:
     """Follows one log of a host from an offset, from its end ("tail"), or from where another follower stopped.
 
-    A file that is not there is waited for. Chunks have at most `max_read` bytes, and the event loop has its turn after
+    A file that is not there is waited for. Chunks have at most `max_read` bytes, and everything else has its turn after
     each. `hangs` is told when the file does not answer (True) and when it does again (False): it is waited for, since
     what reads from a network file system that hangs cannot be ended. `sleep` and `clock` are injected by tests.
     """
@@ -62,7 +50,7 @@ class Follower:
         path: str,
         *,
         start: int | Literal["tail"] | Position = 0,
-        max_read: int = MAX_READ,
+        max_read: int = SLICE,
         hangs: Tell = pass_by,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         clock: Callable[[], float] = time.time,
@@ -75,6 +63,7 @@ class Follower:
         self._sleep = sleep
         self._clock = clock
         self._position = start if isinstance(start, Position) else Position()
+        self._holes = Holes(host, path)
         self._backlog = 0
         self._size = 0
         self._written: float | None = None
@@ -119,7 +108,7 @@ class Follower:
 
         After "rotated", "truncated" and "replaced" come the bytes of a new log, from its start. "gone" says that the
         path names no file, at first or any more; after "back" comes a new log too, unless the offset of the next chunk
-        goes on from the last one: then it is the same file again.
+        goes on from the last one: then it is the same file again. With "padded", NULs were passed over.
 
         Raises ChannelRefused for what may not be read or is no file, and ConnectionLost.
         """
@@ -130,10 +119,10 @@ class Follower:
                 except ChannelRefused as refused:
                     step = await self._refused(refused)
                 if step.moved:
-                    yield LogMoved(at=self._clock(), how=step.moved)
+                    yield LogMoved(at=self._clock(), how=step.moved, size=step.size)
                 for piece in self._cut(step.data):
                     yield self._hand_out(piece, step.head)
-                    await asyncio.sleep(0)
+                    await give_way()
                 await self._sleep(step.pause)
         finally:
             await self._close()
@@ -152,7 +141,7 @@ class Follower:
         ends = self._position.offset >= self._backlog
         return Chunk(data, offset, backlog=True, written=self._written if ends else None)
 
-    async def _step(self) -> _Step:
+    async def _step(self) -> Step:
         if self._file is None:
             return await self._enter()
         position = self._position
@@ -163,21 +152,32 @@ class Follower:
         if not position.continues_in(look):
             return self._anew(look)
         data = look.data[len(position.before) :]
-        more = position.offset + len(data) < look.size
+        beyond = await self._answer(self._holes.beyond(position, look, data))
+        if beyond is not None:
+            self._position = beyond
+            return Step(moved="padded", size=beyond.offset - position.offset)
+        data = self._holes.text_of(position, data, look.head)
+        if self._holes.is_filling(position):
+            self._size = position.offset + len(data)
+        more = position.offset + len(data) < self._size
         self._ended = self._ended if more else asked
         if data:
-            return _Step(0.0 if more else self._moving(), data=data, head=look.head)
+            return Step(0.0 if more else self._moving(), data=data, head=look.head)
         if look.moved or self._is_old:
             return await self._elsewhere(look)
         if self._gone:
             self._gone = False
-            return _Step(moved="back")
-        return _Step(self._resting())
+            return Step(moved="back")
+        refilled = await self._answer(self._holes.refilled(self._file))
+        if refilled is not None:
+            self._position, self._backlog = refilled, 0
+            return Step(moved="replaced")
+        return Step(self._resting())
 
     async def _answer(self, asked: Awaitable[Answer]) -> Answer:
         return await answer(asked, self._hangs)
 
-    async def _enter(self) -> _Step:
+    async def _enter(self) -> Step:
         """Open what the path names, and find where to go on in it."""
         self._file = await self._answer(self._host.open(self._path))
         first, waited = not self._entered, self._gone
@@ -187,9 +187,9 @@ class Follower:
         if not self._position.continues_in(look) and (old := await self._renamed()) is not None:
             look = old
         self._size, self._entered, self._gone = look.size, True, False
-        step = _Step() if self._position.continues_in(look) else self._anew(look)
+        step = Step() if self._position.continues_in(look) else self._anew(look)
         if waited:
-            return _Step(moved="back")
+            return Step(moved="back")
         if first:
             self._backlog = look.size
         return step
@@ -207,11 +207,9 @@ class Follower:
         size = (await file.look(0, 1)).size
         offset = size if start == "tail" else start
         if 0 < offset <= size:
-            before = min(offset, FINGERPRINT)
-            look = await file.look(offset - before, before)
-            self._position = Position(offset, look.head, look.data)
+            self._position = await position_at(file, offset)
 
-    async def _elsewhere(self, look: FileLook) -> _Step:
+    async def _elsewhere(self, look: FileLook) -> Step:
         """Go on in what the path names now, once there is something in it and nothing more in the old file.
 
         Until then the old one stays open: a server that still has it writes to it, whatever its name is now.
@@ -234,35 +232,37 @@ class Follower:
         self._next_begun = bool(following.data) and not following.moved
         if self._next_begun and self._next is not None and await self._answer(continues(self._next, self._position)):
             return await self._swap()
-        return _Step(0.0 if self._next_begun else self._resting())
+        return Step(0.0 if self._next_begun else self._resting())
 
-    async def _swap(self) -> _Step:
+    async def _swap(self) -> Step:
         """Go on in a file that has the same bytes up to here: a copy, or the same one under a network file system."""
         old, self._file = self._file, self._next
         self._next, self._next_begun, self._is_old = None, False, False
         if old is not None:
             await old.close()
-        return _Step()
+        return Step()
 
-    async def _move_on(self) -> _Step:
+    async def _move_on(self) -> Step:
         old, self._file = self._file, self._next
         self._next, self._next_begun, self._is_old = None, False, False
         if old is not None:
             await old.close()
+        self._holes = Holes(self._host, self._path)
         self._position, self._backlog = Position(), 0
         waited, self._gone = self._gone, False
-        return _Step(moved="back" if waited else "rotated")
+        return Step(moved="back" if waited else "rotated")
 
-    def _anew(self, look: FileLook) -> _Step:
+    def _anew(self, look: FileLook) -> Step:
         how: How = "truncated" if look.size < self._position.offset else "replaced"
+        self._holes.anew(look)
         self._position, self._backlog = Position(), 0
-        return _Step(moved=how)
+        return Step(moved=how)
 
-    def _vanished(self) -> _Step:
+    def _vanished(self) -> Step:
         told, self._gone = self._gone, True
-        return _Step(self._resting(), moved=None if told else "gone")
+        return Step(self._resting(), moved=None if told else "gone")
 
-    async def _refused(self, refused: ChannelRefused) -> _Step:
+    async def _refused(self, refused: ChannelRefused) -> Step:
         """Wait for a file that is missing, try again where a look failed; raise for what will not be had."""
         await self._close()
         if refused.reason == "missing":
@@ -277,7 +277,7 @@ class Follower:
         self._failures += 1
         if refused.reason == "unsupported" or self._failures >= PATIENCE:
             raise refused
-        return _Step(self._resting())
+        return Step(self._resting())
 
     def _moving(self) -> float:
         self._pause = FIRST_PAUSE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import asyncio
 import os
 import stat
@@ -89,7 +90,8 @@ async def _aside(work: Callable[[], Result]) -> Result:
         if not loop.is_closed():
             loop.call_soon_threadsafe(settle, *answer)
 
-    threading.Thread(target=run, daemon=True, name="file").start()
+    # threading.Thread would make the event loop wait until the thread has begun, which takes a while on a busy machine.
+    _thread.start_new_thread(run, ())
     return await done
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bringup.hosts.base import FileLook
+from bringup.hosts.base import FileLook, OpenFile
 
 FINGERPRINT = 64
 """Bytes of the head and before the offset that are compared."""
@@ -35,3 +35,10 @@ class Position:
     def continues_in(self, look: FileLook) -> bool:
         """Tell whether a look that began at `asked` is of the file that was read."""
         return look.size >= self.offset and look.head.startswith(self.head) and look.data.startswith(self.before)
+
+
+async def position_at(file: OpenFile, offset: int) -> Position:
+    """Return the position at an offset of a file that has as much; raises as a look does."""
+    before = min(offset, FINGERPRINT)
+    look = await file.look(offset - before, max(1, before))
+    return Position(offset, look.head, look.data[:before])

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
-from bringup.core.redact import has_sign_in_lines, mask, plain_until
+from bringup.core.redact import LineMasker, has_sign_in_lines, mask, plain_until
 
 LONGEST = 64 * 1024
 """Bytes of an unfinished line that are held back; one that is longer is written as far as it goes."""
 
 _END = re.compile(rb"[\r\n]")
+_ENDS = re.compile(rb"([\r\n]+)")
 
 
 class Masking:
@@ -20,6 +21,7 @@ class Masking:
     """
 
     def __init__(self) -> None:
+        self._masker = LineMasker()
         self._line = b""
         self._written = 0
         """How much of the unfinished line was written already."""
@@ -41,7 +43,8 @@ class Masking:
         self._line = whole
         if len(whole) > LONGEST:
             return out + self.close()
-        plain = plain_until(whole)
+        # What stands in a private key is not known before its line has ended.
+        plain = 0 if self._masker.is_within_key else plain_until(whole)
         if plain > self._written:
             out += whole[self._written : plain]
             self._written = plain
@@ -60,6 +63,10 @@ class Masking:
     def _rest_of(self, lines: bytes) -> bytes:
         """Return what is left to write of lines of which a beginning without any secret was written."""
         written, self._written = self._written, 0
-        masked = mask(lines) if has_sign_in_lines(lines) else lines
+        if not self._masker.is_within_key and not has_sign_in_lines(lines):
+            return lines[written:]
+        pieces = _ENDS.split(lines)
+        pieces[::2] = self._masker.lines(pieces[::2])
+        whole = b"".join(pieces)
         # Were a pattern to reach back into what was written, the rest is masked by itself.
-        return masked[written:] if masked.startswith(lines[:written]) else mask(lines[written:])
+        return whole[written:] if whole.startswith(lines[:written]) else mask(lines[written:])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import stat
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +21,8 @@ SUFFIX = ".bringup"
 OWN = ".auto.bringup"
 """Ends the names of those that nobody asked for: only they are ever removed."""
 MIB = 1 << 20
+STEP = MIB
+"""Bytes by which a recording grows before room is made for more of it."""
 _ODD = re.compile(r"[^A-Za-z0-9._@-]+")
 _LONGEST = 60
 
@@ -39,8 +41,7 @@ class Keeping:
 
     def path(self, target: str, at: float, *, own: bool) -> Path:
         """Return a name for a recording that nobody has taken, from the target and the time (epoch seconds)."""
-        name = _ODD.sub("-", target).strip("-.")[:_LONGEST] or "start"
-        stem = f"{name}-{datetime.fromtimestamp(at, UTC):%Y%m%d-%H%M%S}"
+        stem = f"{plain_name(target)}-{datetime.fromtimestamp(at, UTC):%Y%m%d-%H%M%S}"
         suffix = OWN if own else SUFFIX
         found, number = self.folder / f"{stem}{suffix}", 1
         while found.exists():
@@ -49,20 +50,41 @@ class Keeping:
         return found
 
 
+def plain_name(target: str) -> str:
+    """Return what stands for a host or target in the name of a file."""
+    return _ODD.sub("-", target).strip("-.")[:_LONGEST] or "start"
+
+
+def one_each(path: Path, hosts: Sequence[str]) -> tuple[Path, ...]:
+    """Return a file for each of several hosts: start.bringup becomes start.node1.bringup; one host has it as it is."""
+    if len(hosts) == 1:
+        return (path,)
+    names: list[str] = []
+    for host in hosts:
+        name, number = plain_name(host), 1
+        while name in names:
+            number += 1
+            name = f"{plain_name(host)}-{number}"
+        names.append(name)
+    return tuple(path.with_name(f"{path.stem}.{name}{path.suffix}") for name in names)
+
+
 def is_off(environ: Mapping[str, str]) -> bool:
     """Say whether the user wants no start to be recorded by itself."""
     return switches.is_off(environ, SWITCH)
 
 
 def make_room(keeping: Keeping) -> None:
-    """Remove the oldest recordings that nobody asked for, until another one has room; one that grows stays.
+    """Remove the oldest recordings that nobody asked for, until one has room to grow by `STEP`; one that grows stays.
 
-    What cannot be removed stays, and counts.
+    What cannot be removed stays, and counts. To be called again whenever one has grown so much.
     """
     found = _own(keeping.folder)
     used = sum(size for _, size, _ in found)
+    # A share of a small total, so that it is not all room for what is to come.
+    room = min(STEP, keeping.most, keeping.total // 8)
     for _, size, path in found:
-        if used + min(keeping.most, keeping.total) <= keeping.total:
+        if used + room <= keeping.total:
             return
         if not is_held(path):
             with contextlib.suppress(OSError):

@@ -72,13 +72,22 @@ def _is_number(value: object) -> typing.TypeGuard[float]:
 
 
 def _float_fields() -> frozenset[str]:
-    """Return the names of all fields of events, and of what they hold, that are times, durations and rates."""
-    found = set()
+    """Return the names of the fields of events, and of what they hold, that are times, durations and rates.
+
+    A name that means a count elsewhere, such as free bytes, is none of them: counts can be larger.
+    """
+    floats: set[str] = set()
+    counts: set[str] = set()
     for name in events.__all__:
         kind = getattr(events, name)
         if isinstance(kind, type) and dataclasses.is_dataclass(kind):
-            found |= {field.name for field in dataclasses.fields(kind) if "float" in str(field.type)}
-    return frozenset(found)
+            for field in dataclasses.fields(kind):
+                told = str(field.type)
+                if "float" in told:
+                    floats.add(field.name)
+                elif "int" in told:
+                    counts.add(field.name)
+    return frozenset(floats - counts)
 
 
 _FLOATS = _float_fields()

@@ -42,11 +42,30 @@ class Account:
     """Why not all of it was read, as a sentence."""
     maker: str = "bringup"
     """The program with its version."""
+    nodes: tuple[Account, ...] = ()
+    """The hosts of one start that has several, each with its own verdict; `state` is then of the one that decides."""
+    part: int = 0
+    """The number of the host among those of one start, from 1; 0 where it is the only one, or all of them."""
 
     @property
     def title(self) -> str:
         """The name as it is read first: of a file without its folder."""
         return self.name if self.kind == "host" else self.name.rpartition("/")[2] or self.name
+
+    @property
+    def each(self) -> tuple[Account, ...]:
+        """The hosts, one by one; itself where there is only one."""
+        return self.nodes or (self,)
+
+    @property
+    def of(self) -> str:
+        """What a heading says beyond what it is about: " of gpu-a" where there are several hosts."""
+        return f" of {self.name}" if self.part else ""
+
+    @property
+    def mark(self) -> str:
+        """What makes a name unlike that of the same thing of another host."""
+        return f"-{self.part}" if self.part else ""
 
     @property
     def explanation(self) -> Explanation:

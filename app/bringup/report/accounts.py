@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from bringup.core.assess import assess
 from bringup.core.errors import UsageError
@@ -117,6 +118,24 @@ def of_host(
         excerpt=excerpt,
         tail=last_of(lines),
         zone=state.utc_offset,
+    )
+
+
+def of_hosts(state: State, verdict: Verdict, nodes: Sequence[Account], points: Sequence[Point] = ()) -> Account:
+    """Return the account of one start on several hosts: `verdict` is about all of them, `state` of one that decides."""
+    numbered = tuple(replace(node, part=number) for number, node in enumerate(nodes, 1))
+    cause = verdict.cause
+    guilty = next((node for node in numbered if cause is not None and node.name == cause.node), None)
+    return Account(
+        name=", ".join(node.name for node in numbered),
+        kind="host",
+        verdict=verdict,
+        state=state,
+        # What GPUs hold is told of each host: their numbers say nothing without it.
+        points=tuple(replace(point, gpus=()) for point in points),
+        excerpt=guilty.excerpt if guilty is not None else (),
+        zone=state.utc_offset,
+        nodes=numbered,
     )
 
 

@@ -6,13 +6,22 @@ time; where a log prints no year (`--03-02T09:14:29`) or no date (`09:14:29`), n
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from bringup.core.events import Phase, Role
 from bringup.core.verdict import SCHEMA, Hang, Origin, PhaseView, RankView, StateName, Verdict
 from bringup.report.harmless import harmless
+
+if TYPE_CHECKING:
+    # Whoever only explains a log needs nothing of what watches hosts.
+    from bringup.session.console import Unfinished
+
+Left = Sequence[tuple[str, "Unfinished"]]
+"""Hosts, as the operator named them, with what was left in the middle there."""
 
 _NO_YEAR = 2000
 """Year that the stamps' reader puts in where a log prints none (core.stamps)."""
@@ -85,8 +94,26 @@ class TimeLimit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     waits_for: list[int]
 
 
+class LeftInTheMiddle(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A stop, restart or launch that nobody ended; `can` says what can be done: "launch" goes on, "discard" forgets it.
+
+    `busy` where it is under way elsewhere; `new_pid` is the server that it launched, `alive` those of the old one that
+    still run.
+    """
+
+    host: str
+    action: str
+    sentence: str
+    busy: bool
+    age_s: int
+    can: list[str]
+    pid: int
+    alive: list[int]
+    new_pid: int | None
+
+
 class Contract(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The verdict, schema version 1; the last two are left out where there is nothing to say."""
+    """The verdict, schema version 1; the last three are left out where there is nothing to say."""
 
     schema: int
     state: StateName
@@ -115,10 +142,14 @@ class Contract(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     hang: Hang = ""
     """What a stall looks like."""
     countdown: TimeLimit | None = None
+    unfinished: list[LeftInTheMiddle] = []
 
 
-def contract(verdict: Verdict, utc_offset: float | None = None) -> Contract:
-    """Return the verdict in the shape of its JSON. `utc_offset` (seconds east) is the host's zone where it is known."""
+def contract(verdict: Verdict, utc_offset: float | None = None, left: Left = ()) -> Contract:
+    """Return the verdict in the shape of its JSON. `utc_offset` (seconds east) is the host's zone where it is known.
+
+    `left` is what was left in the middle on hosts.
+    """
     return Contract(
         schema=SCHEMA,
         state=verdict.state,
@@ -146,12 +177,13 @@ def contract(verdict: Verdict, utc_offset: float | None = None) -> Contract:
         accept_len=_rounded(verdict.accept_len),
         hang=verdict.hang,
         countdown=_countdown(verdict),
+        unfinished=[_unfinished(host, each) for host, each in left],
     )
 
 
-def to_json(verdict: Verdict, utc_offset: float | None = None) -> str:
+def to_json(verdict: Verdict, utc_offset: float | None = None, left: Left = ()) -> str:
     """Return the verdict as indented JSON with a line end."""
-    return msgspec.json.format(msgspec.json.encode(contract(verdict, utc_offset)), indent=2).decode() + "\n"
+    return msgspec.json.format(msgspec.json.encode(contract(verdict, utc_offset, left)), indent=2).decode() + "\n"
 
 
 def moment(at: float | None, utc_offset: float | None) -> str | None:
@@ -203,6 +235,20 @@ def _countdown(verdict: Verdict) -> TimeLimit | None:
     if limit is None:
         return None
     return TimeLimit(limit.name, round(limit.left_s, 1), round(limit.limit_s, 1), list(limit.waits_for))
+
+
+def _unfinished(host: str, left: Unfinished) -> LeftInTheMiddle:
+    return LeftInTheMiddle(
+        host=harmless(host),
+        action=harmless(left.action),
+        sentence=harmless(left.sentence),
+        busy=left.busy,
+        age_s=left.age,
+        can=list(left.can),
+        pid=left.server[0],
+        alive=[pid for pid, _ in left.alive],
+        new_pid=left.new[0] if left.new is not None and left.new_alive else None,
+    )
 
 
 def _text(text: str | None) -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from bringup.core.redact import mask_argv
 from bringup.core.state import State
-from bringup.core.words import count
+from bringup.core.words import count, without_state
 from bringup.report.account import Account
 from bringup.report.contract import moment
 from bringup.report.page import size, span
@@ -19,7 +19,12 @@ _LONGEST_COMMAND = 4000
 
 def environment(account: Account) -> list[Fact]:
     """Return what is known, in the order in which it is told."""
-    facts = [*_engine(account), *_layout(account), *_host(account.state), *_files(account.state), *_log(account)]
+    facts = [*_engine(account), *_layout(account)]
+    if account.nodes:
+        facts += [fact for node in account.nodes for fact in _node(node)]
+    else:
+        facts += [*_host(account.state), *_files(account.state), *_log(account)]
+    facts += _times(account)
     return [(label, text) for label, text in facts if text]
 
 
@@ -41,7 +46,7 @@ def _layout(account: Account) -> Iterator[Fact]:
     told += ["data-parallel attention"] if attempt.dp_attention else []
     ranks = count(verdict.ranks_expected, "rank") if verdict.ranks_expected else ""
     yield "Parallel layout", ", ".join(filter(None, [ranks, *told]))
-    if attempt.nnodes > 1:
+    if attempt.nnodes > 1 and not account.nodes:
         yield "Nodes", f"{attempt.nnodes}, this is node {attempt.node_rank}"
     yield "Port", str(verdict.port) if verdict.port is not None else ""
     if attempt.number > 1:
@@ -97,6 +102,17 @@ def _log(account: Account) -> Iterator[Fact]:
             "Log",
             " · ".join(filter(None, (log.path or log.note or log.kind, size(log.size), count(log.lines, "line")))),
         )
+
+
+def _node(account: Account) -> Iterator[Fact]:
+    """Yield one host of several: how it is by itself, and then what it is, each label with its name."""
+    verdict = account.verdict
+    yield f"Node {account.name}", f"{verdict.state}: {without_state(verdict.summary, verdict.state)}"
+    told = [*_host(account.state), *_files(account.state), *_log(account)]
+    yield from ((f"{label}{account.of}", text) for label, text in told)
+
+
+def _times(account: Account) -> Iterator[Fact]:
     yield "Began", clock_time(account.verdict.since, account.zone)
     yield "Seen until", clock_time(account.verdict.now, account.zone)
 

@@ -85,7 +85,7 @@ def _cause(account: Account) -> Iterator[str]:
     if cause is None:
         return
     yield f"### Cause: {CAUSES.get(cause.kind, plain(cause.kind))}"
-    facts = [cause.kind]
+    facts = [cause.kind, *([cause.node] if account.nodes and cause.node else [])]
     facts += [name_of(account.state.attempt, cause.rank)] if cause.rank is not None else []
     facts += [f"line {cause.line_number:,}"] if cause.line_number is not None else []
     facts += ["a consequence: the cause itself lies elsewhere"] if cause.secondary else []
@@ -126,7 +126,8 @@ def _ranks(account: Account) -> Iterator[str]:
     yield "|---|---:|---|---:|---|---|"
     for view in verdict.ranks[:64]:
         what = " ".join(filter(None, (view.phase or "", f"({view.role})" if view.role else "")))
-        remark = ", ".join(filter(None, (view.trouble, "far behind" if view.straggler else "", view.note)))
+        node = view.node if account.nodes else ""
+        remark = ", ".join(filter(None, (node, view.trouble, "far behind" if view.straggler else "", view.note)))
         cells = (
             name_of(account.state.attempt, view.rank),
             "" if view.gpu is None else f"{view.gpu}",
@@ -139,10 +140,15 @@ def _ranks(account: Account) -> Iterator[str]:
 
 
 def _memory(account: Account) -> Iterator[str]:
+    for node in account.each:
+        yield from _memory_of(node)
+
+
+def _memory_of(account: Account) -> Iterator[str]:
     gpus = [gpu for gpu in account.state.gpu.gpus if gpu.used is not None]
     why = dict(account.state.closed).get("gpus", "")
     if gpus or why:
-        yield "### GPU memory"
+        yield f"### GPU memory{plain(account.of)}"
     if not gpus:
         yield from [plain(why)] if why else ()
         return
@@ -199,9 +205,10 @@ def _earlier(account: Account) -> Iterator[str]:
 
 
 def _log(account: Account) -> Iterator[str]:
-    if account.tail:
-        yield "<details><summary>The end of the log</summary>"
-        yield ""
-        yield from block(_quoted(account.tail))
-        yield ""
-        yield "</details>"
+    for node in account.each:
+        if node.tail:
+            yield f"<details><summary>The end of the log{plain(node.of)}</summary>"
+            yield ""
+            yield from block(_quoted(node.tail))
+            yield ""
+            yield "</details>"

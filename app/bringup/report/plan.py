@@ -33,6 +33,8 @@ def _rows(plan: StopPlan, room: int, *, restart: bool) -> Iterator[Row]:
         yield from labelled("left alone", _processes(plan.bystanders))
     if plan.stop_command:
         yield "stops by", Text(harmless(plan.stop_command))
+    if plan.unasked:
+        yield "GPU memory", Text(harmless(f"whether it is free cannot be checked: {plan.unasked}"), "yellow")
     if restart:
         yield "starts by", Text(harmless(plan.start_command or "the same command, directory and environment"))
         fate = f"{plan.log}. {plan.log_fate}" if plan.log and plan.log_fate else plan.log or plan.log_fate

@@ -11,6 +11,7 @@ from bringup.core.events import Gpu
 from bringup.core.state import State
 from bringup.core.verdict import Verdict
 from bringup.core.words import duration
+from bringup.report.contract import Left
 from bringup.report.crew import crew
 from bringup.report.explanation import Explanation, Reading
 from bringup.report.failure import cause_rows, earlier_rows
@@ -28,16 +29,20 @@ Node = tuple[str, State, Verdict]
 """One of several hosts: its name, its state, and the verdict about it alone."""
 
 
-def status_page(verdict: Verdict, state: State, name: str, width: int, nodes: Sequence[Node] = ()) -> RenderableType:
+def status_page(
+    verdict: Verdict, state: State, name: str, width: int, nodes: Sequence[Node] = (), left: Left = ()
+) -> RenderableType:
     """Return the page about the host `name` for a terminal or a pipe of `width` columns.
 
-    `nodes` are the hosts of one start that has several; `state` is then of the one that decides.
+    `nodes` are the hosts of one start that has several; `state` is then of the one that decides. `left` is what was
+    left in the middle there.
     """
     room = width - GUTTER
     seen = _as_explained(verdict, state)
     sections: list[list[Row]] = [
         [(headline(verdict), sentence(verdict, room))],
         [*_places(verdict, state, name, room)] if not nodes else [*_nodes(nodes, room)],
+        [*labelled("unfinished", [*_left_over(left)])],
         [*cause_rows(seen, room)],
         [*labelled("phases", timeline(seen, room))],
         [*labelled("ranks", crew(verdict, state.attempt))],
@@ -53,6 +58,16 @@ def status_page(verdict: Verdict, state: State, name: str, width: int, nodes: Se
 def _places(verdict: Verdict, state: State, name: str, room: int) -> Iterator[Row]:
     yield from labelled("host", _host(verdict, state, name, room))
     yield from labelled("log", _log(verdict, state, room))
+
+
+def _left_over(left: Left) -> Iterator[Text]:
+    """What was left in the middle, and what goes on with it or forgets it."""
+    for name, each in left:
+        yield Text(harmless(each.sentence), "yellow")
+        if "launch" in each.can:
+            yield Text(f"bringup restart {harmless(name)} launches it again.", "dim")
+        if "discard" in each.can:
+            yield Text(f"bringup restart {harmless(name)} --discard forgets it.", "dim")
 
 
 def _nodes(nodes: Sequence[Node], room: int) -> Iterator[Row]:

@@ -14,7 +14,7 @@ from bringup.core.events import Launch, LogMoved
 from bringup.hosts.attach import BIG, Plan, make_plan
 from bringup.hosts.base import Host, OpenFile
 from bringup.hosts.follow import Chunk, Follower
-from bringup.hosts.position import FINGERPRINT, Position
+from bringup.hosts.position import Position, position_at
 from bringup.session.knowledge import Knowledge
 from bringup.session.marks import tail_of
 from bringup.session.picture import Picture
@@ -89,9 +89,11 @@ class Attaching:
         shown = reader.shown
         # The start-up is read, not shown: the end of the log is on the screen already.
         reader.shown = max(shown, plan.until)
-        self._jump(path, reader, plan.launch)
+        if plan.nuls:
+            self._take(path, reader, LogMoved(at=self._clock(), how="padded", size=plan.nuls))
+        self._jump(path, reader, plan.launch - plan.nuls)
         until, ready = plan.until, False
-        follower = Follower(host, path, start=await _position(file, plan.launch), clock=self._clock)
+        follower = Follower(host, path, start=await position_at(file, plan.launch), clock=self._clock)
         async with aclosing(follower.items()) as items:
             async for item in items:
                 if isinstance(item, LogMoved):
@@ -104,10 +106,10 @@ class Attaching:
                     break
                 if self._is_up() and not ready:
                     ready, until = True, min(until, follower.position.offset + AFTER_READY)
-        reader.position = await _position(file, until)
+        reader.position = await position_at(file, until)
         if until < plan.tail:
             self._jump(path, reader, plan.tail - until)
-            reader.position = await _position(file, plan.tail)
+            reader.position = await position_at(file, plan.tail)
         reader.shown = shown
 
     def _jump(self, path: str, reader: LogReader, size: int) -> None:
@@ -145,9 +147,3 @@ def launch_words(knowledge: Knowledge, engine: str | None = None) -> tuple[str, 
             if rule.event is Launch and not rule.fixed.get("echo"):
                 words += [rule.head] if rule.head else rule.needles
     return tuple(dict.fromkeys(words))
-
-
-async def _position(file: OpenFile, offset: int) -> Position:
-    before = min(offset, FINGERPRINT)
-    look = await file.look(offset - before, max(1, before))
-    return Position(offset, look.head, look.data[:before])

@@ -38,4 +38,3 @@ class HostClock:
     def now(self) -> float:
         """Return the host's time in epoch seconds."""
         return self._wall() if self._offset is None else self._monotonic() + self._offset
-

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from dataclasses import dataclass, field, replace
+from typing import Literal, Protocol, runtime_checkable
 
 from bringup.core.events import Process, Server
 from bringup.core.state import State
 from bringup.core.verdict import Verdict
 from bringup.hosts.ask import Question as Question
+from bringup.hosts.control import Hurry as Hurry
+from bringup.hosts.control import LeftToAnother as LeftToAnother
 from bringup.hosts.control import Orphan as Orphan
 from bringup.hosts.control import Started as Started
 from bringup.hosts.control import Unfinished as Unfinished
 from bringup.hosts.control.editing import unmask as unmask
+from bringup.hosts.control.own_command import with_drain
 from bringup.hosts.diagnose import Section as Section
 
 
@@ -38,7 +41,8 @@ class StopPlan:
     swept: tuple[Process, ...] = ()
     """Not the server's, but in its unit or container: its launcher's own stop command ("OWN") ends them too."""
     ways: tuple[str, ...] = ("TERM", "INT", "KILL")
-    """How it can be stopped, the right way for its launcher first; "OWN" is `stop_command`."""
+    """How it can be stopped, the right way for its launcher first; "OWN" is `stop_command`, "GENTLE" is SIGTERM and
+    then `patience` seconds, after which nothing is killed."""
     stop_command: str = ""
     start_command: str = ""
     """The launcher's own command, where a restart uses it instead of repeating the launch."""
@@ -48,8 +52,24 @@ class StopPlan:
     """The command line for an editor, secrets masked; () where a restart would not use an edited one."""
     drain: float = 10.0
     """Seconds between the polite request and SIGKILL."""
+    patience: float = 300.0
+    """Seconds that the gentle way waits."""
+    hurry: Hurry = field(default_factory=Hurry, compare=False)
+    """While the plan is carried out: its `now` has what is left killed at once."""
+    regardless: bool = False
+    """A restart launches the server although what had started it still runs and may start it again."""
+    unasked: str = ""
+    """Why nobody can tell what holds GPU memory there, as the rest of a sentence; "" where it can be checked."""
     launched_by: str = ""
     """How the server was launched, as a sentence; `server.launcher.sentence` says what that means for a stop."""
+
+    def waiting(self, drain: float) -> StopPlan:
+        """Return the plan with another drain (seconds), in its stop command, too."""
+        return replace(self, drain=drain, stop_command=with_drain(self.server.launcher.stop, drain))
+
+
+Recorded = Literal["", "by-itself", "asked"]
+"""Whether what is seen is recorded now: not at all, as every start is, or because the operator asked for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +161,11 @@ class Console(Protocol):
 
     def choose(self, server: Server) -> None:
         """Watch another of the servers that discovery found."""
+        ...
+
+    @property
+    def recorded(self) -> Recorded:
+        """Whether what is seen is recorded now."""
         ...
 
     async def record(self) -> str:

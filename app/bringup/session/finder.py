@@ -36,6 +36,8 @@ class Finder:
         self._watched: tuple[tuple[int, int] | None, tuple[LogTarget, ...]] = (None, ())
         self._log: tuple[LogTarget, ...] = ()
         """The log that the operator named, once it is found."""
+        self._trouble = ""
+        """Why it is not found, as a sentence."""
 
     def pick(self, server: Server) -> None:
         """Watch this server from now on."""
@@ -82,6 +84,8 @@ class Finder:
         others = tuple(server for server in found.servers if server is not chosen)
         self._search.end()
         self._channels.picture.apply([ServerFound(at=now, server=chosen, others=others)])
+        if self._trouble:
+            self._channels.close("log", self._trouble)  # what is known of another server's channels was forgotten
         wanted = (identity(chosen), self._log)
         if wanted != self._watched:
             self._stop_watch()
@@ -95,7 +99,7 @@ class Finder:
         if pid is None and isinstance(host, PrefixedHost):
             pid = await host.main_pid()
             if pid == 0:
-                return Discovery((), f"{host.name} has no process now.")
+                return Discovery((), f"{host.name[:1].upper()}{host.name[1:]} has no process now.")
         return await discover(
             host,
             self._channels.knowledge.engines,
@@ -114,8 +118,10 @@ class Finder:
         try:
             self._log = (await log_target_for(host, self._target.log),)
         except ChannelRefused as refused:
-            self._channels.close("log", f"{refused} It is looked for again.")
+            self._trouble = f"{refused} It is looked for again."
+            self._channels.close("log", self._trouble)
         else:
+            self._trouble = ""
             self._channels.open("log")
 
     def _tell_refused(self, refused: ChannelRefused) -> None:

@@ -11,8 +11,10 @@ from bringup.core.fleet import Part, join
 from bringup.core.policy import Policy
 from bringup.core.state import State
 from bringup.core.verdict import Verdict
-from bringup.session.console import Findings, Orphan, StopPlan, Unfinished
+from bringup.session.console import Findings, Orphan, Recorded, StopPlan, Unfinished
+from bringup.session.retries import Retries
 from bringup.session.session import Session
+from bringup.session.whole_log import WholeLog
 
 KEPT_LINES = 40_000
 """Lines of each node that are kept for when it is shown again."""
@@ -86,6 +88,17 @@ class Fleet:
     def rev(self) -> int:
         """Grows with every change of a state or log."""
         return self._turns + sum(session.rev for _, session in self._sessions)
+
+    @property
+    def retries(self) -> Retries:
+        """Those of the first node that is not connected."""
+        away = (session for _, session in self._sessions if session.state.link.status != "up")
+        return next(away, self._here).retries
+
+    @property
+    def whole_log(self) -> WholeLog:
+        """The log of the node that is shown, as a file on it."""
+        return self._here.whole_log
 
     @property
     def state(self) -> State:
@@ -164,6 +177,12 @@ class Fleet:
     async def diagnose(self) -> Findings:
         """Ask that node what an expert would ask."""
         return await self._here.diagnose()
+
+    @property
+    def recorded(self) -> Recorded:
+        """Whether something is recorded now of the nodes; what was asked for counts more."""
+        found = {session.recorded for _, session in self._sessions}
+        return "asked" if "asked" in found else "by-itself" if "by-itself" in found else ""
 
     async def record(self) -> str:
         """Begin or end a recording of every node; return in sentences where they are."""

@@ -9,6 +9,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from bringup.core.agreement import awaits_answer
 from bringup.core.arrival import without_arrival
 from bringup.core.assess import assess
 from bringup.core.errors import ConnectionLost
@@ -189,4 +190,4 @@ class _Coming:
 def _asked(state: State, verdict: Verdict, closed: dict[str, str]) -> bool:
     """The port has answered, where its answer counts: once the log says ready, and where there is no log to say it."""
     counts = verdict.phase == "serving" or (verdict.phase == "warmup" and "log" in closed)
-    return not counts or state.http is not None or "http" in closed
+    return not counts or state.http is not None or not awaits_answer(state)

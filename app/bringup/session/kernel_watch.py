@@ -20,6 +20,8 @@ LOOK = 1.0
 AGAIN = 30.0
 """Seconds before the second question about the same thing; each further one waits so much longer than the last."""
 LONGEST = 600.0
+CALM = 5
+"""Looks of which one judges the state, while all was clear and nothing was lost since."""
 _KEPT = 4096
 
 
@@ -36,6 +38,9 @@ class KernelWatch:
         """What was asked about last."""
         self._asked = 0
         """How often."""
+        self._clear: Hashable = None
+        """What was lost when all was clear."""
+        self._passed = 0
 
     async def run(self) -> None:
         """Watch until cancelled, or until the kernel log cannot be had; raises ConnectionLost."""
@@ -71,8 +76,15 @@ class KernelWatch:
     def _unexplained(self) -> Hashable:
         """What is unexplained now, so that something new is asked about at once; None where all is clear."""
         channels = self._channels
-        state, verdict = channels.picture.state, channels.verdict()
-        if not is_unexplained(state, verdict):
+        state = channels.picture.state
+        ranks = tuple(rank.rank for rank in state.attempt.ranks if rank.gone_at is not None)
+        lost = (state.attempt.number, ranks, state.gone_at is not None)
+        if lost == self._clear and self._passed < CALM - 1:
+            self._passed += 1
             return None
-        lost = tuple(rank.rank for rank in state.attempt.ranks if rank.gone_at is not None)
-        return verdict.state, state.attempt.number, lost, state.gone_at is not None
+        verdict = channels.verdict()
+        if not is_unexplained(state, verdict):
+            self._clear, self._passed = lost, 0
+            return None
+        self._clear = None
+        return verdict.state, lost

@@ -8,7 +8,6 @@ from contextlib import aclosing
 
 from bringup.core.errors import ChannelRefused
 from bringup.core.events import Event, LogMoved, LogOpened, LogTarget, LogWritten
-from bringup.core.redact import mask, mask_lines
 from bringup.hosts.base import Host
 from bringup.hosts.command_log import CommandLog
 from bringup.hosts.follow import Chunk, Follower
@@ -23,6 +22,7 @@ from bringup.session.log_channel import LogChannel
 from bringup.session.marks import hole_of, mark_of
 from bringup.session.picture import Picture
 from bringup.session.reading import LogReader
+from bringup.session.room_watch import RoomWatch
 
 AGAIN = 5.0
 """Seconds before a log that was refused is tried again: somebody may be giving us the right to read it."""
@@ -67,7 +67,7 @@ class Logs:
 
     def open_line(self) -> bytes:
         """Return the unterminated tail of the log that was last read from."""
-        return b"" if self._newest is None else mask(self._newest.folder.tail)
+        return b"" if self._newest is None else self._newest.open_line()
 
     async def begun(self) -> None:
         """Wait until all logs have been opened, but not for long: of few sessions on a host the log gets the first."""
@@ -80,7 +80,9 @@ class Logs:
         """Follow all targets until cancelled; raises ConnectionLost."""
         self._open = {target.path: None for target in targets if target.kind in READABLE}
         self._channel.follow(self._open)
+        files = [target.path for target in targets if target.kind in ("file", "deleted")]
         async with asyncio.TaskGroup() as group:
+            group.create_task(RoomWatch(host, files, self._picture, self._clock).run(), name="room")
             for target in targets:
                 if target.kind in READABLE:
                     group.create_task(self._follow(host, target))
@@ -191,6 +193,9 @@ class Logs:
             elif item.how == "skipped":
                 events = reader.decoder.close(self._clock.now())
             self._picture.apply([*events, item])
+            if item.how == "padded":
+                reader.hole += item.size
+                return
             self._picture.add_lines([*lines, mark_of(path, item, self._picture.state.utc_offset)])
 
     def _shown(self, path: str, reader: LogReader, chunk: Chunk) -> bytes:
@@ -203,7 +208,7 @@ class Logs:
         first, last = text.find(b"\n") + 1, text.rfind(b"\n", 0, -SHOWN_OF_FLOOD) + 1
         if last <= first:
             return text
-        self._picture.add_lines(mask_lines(reader.folder.feed(text[:first])))
+        self._picture.add_lines(reader.masked(reader.folder.feed(text[:first])))
         self._picture.skip(text.count(b"\n", first, last))
         return text[last:]
 
@@ -212,7 +217,7 @@ class Logs:
         if text and reader.hole:
             self._picture.add_lines([hole_of(path, reader.hole, self._clock.now(), self._picture.state.utc_offset)])
             reader.hole = 0
-        self._picture.add_lines(mask_lines(reader.folder.feed(text)))
+        self._picture.add_lines(reader.masked(reader.folder.feed(text)))
 
     def _opened(self, target: LogTarget, size: int) -> LogOpened:
         return LogOpened(at=self._clock.now(), path=target.path, kind=target.kind, size=size, note=target.note)
@@ -224,6 +229,6 @@ def _is_begun(log: Follower | CommandLog) -> bool:
 
 def _is_new(reader: LogReader, moved: LogMoved) -> bool:
     """Tell whether what comes next is another log: one that is gone is read on while it is written to."""
-    if moved.how in ("gone", "back", "skipped"):
+    if moved.how in ("gone", "back", "skipped", "padded"):
         return moved.how == "back" and (reader.position is None or reader.position.offset == 0)
     return True

@@ -32,6 +32,13 @@ def hole_of(path: str, size: int, at: float, utc_offset: float) -> bytes:
     return _line(at, utc_offset, text)
 
 
+def room_of(mount: str, at: float, utc_offset: float, *, full: bool) -> bytes:
+    """Return the line for a disk that is full from now on, or has room again."""
+    disk = f"the disk of {clean_text(mount)}"
+    text = f"{disk} is full; what is written to the log now is lost" if full else f"{disk} has room again"
+    return _line(at, utc_offset, text)
+
+
 def tail_of(path: str, size: int, at: float, utc_offset: float) -> bytes:
     """Return the line above the end of a large log, which is shown while its last launch is searched."""
     text = f"the end of {_name(path)}; {_amount(size)} before it are searched for the last launch"

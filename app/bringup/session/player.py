@@ -8,7 +8,6 @@ from dataclasses import replace
 from bringup.core.events import Event
 from bringup.core.fold import fold
 from bringup.core.policy import Policy
-from bringup.core.redact import mask, mask_lines
 from bringup.core.state import Link, State
 from bringup.hosts.recording import Recording
 from bringup.recordings.encoder import Item, LogPiece, LogTurn
@@ -48,20 +47,20 @@ class Player:
     def take_lines(self) -> list[bytes]:
         """Return the log lines since the last call, secrets masked."""
         lines, self._lines = self._lines, []
-        return mask_lines(lines)
+        return lines
 
     def open_line(self) -> bytes:
         """Return the unterminated tail of the log that was last read from."""
-        return b"" if self._newest is None else mask(self._newest.folder.tail)
+        return b"" if self._newest is None else self._newest.open_line()
 
     def _read(self, piece: LogPiece) -> bool:
         reader = self._newest = self._reader(piece.path)
-        self._lines += reader.folder.feed(piece.data)
+        self._lines += reader.masked(reader.folder.feed(piece.data))
         return self._fold([*reader.decoder.feed(piece.data, piece.at), *reader.decoder.peek(piece.at)])
 
     def _turn(self, reader: LogReader, moved: Event) -> bool:
         self._newest = reader
-        self._lines += reader.folder.close()
+        self._lines += reader.masked(reader.folder.close())
         return self._fold([*reader.decoder.close(moved.at), moved])
 
     def _fold(self, events: Sequence[Event]) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from bringup.core.decode import Decoder
 from bringup.core.events import Event, LinesRead, LogEvent
 from bringup.core.folding import LineFolder
-from bringup.core.redact import mask_lines
+from bringup.core.redact import LineMasker
 from bringup.hosts.position import Position
 from bringup.hosts.splice import Splice
 from bringup.session.knowledge import Knowledge
@@ -19,6 +19,7 @@ class LogReader:
     def __init__(self, knowledge: Knowledge, utc_offset: float) -> None:
         self.decoder = Decoder(knowledge.engines, knowledge.wrappers, utc_offset=utc_offset)
         self.folder = LineFolder(knowledge.engines)
+        self._masker = LineMasker()
         self.position: Position | None = None
         """How far it was read, where it is followed."""
         self.splice: Splice | None = None
@@ -53,11 +54,19 @@ class LogReader:
     def end(self, at: float) -> tuple[list[bytes], list[Event]]:
         """End the log: return the lines for the screen and the events of what is left; what comes next is another."""
         self.shown, self.is_adrift = 0, False
-        return mask_lines(self.folder.close()), self.decoder.close(at)
+        return self.masked(self.folder.close()), self.decoder.close(at)
 
     def show(self, data: bytes) -> list[bytes]:
         """Return the lines for the screen that the next bytes complete, secrets masked."""
-        return mask_lines(self.folder.feed(self.text_of(data)))
+        return self.masked(self.folder.feed(self.text_of(data)))
+
+    def masked(self, lines: list[bytes]) -> list[bytes]:
+        """Return the next lines for the screen, secrets masked."""
+        return self._masker.lines(lines)
+
+    def open_line(self) -> bytes:
+        """Return the unterminated tail, secrets masked."""
+        return self._masker.peek(self.folder.tail)
 
     def unshown(self, data: bytes, offset: int) -> bytes:
         """Return the part of the bytes at an offset that was not shown before it was read."""

@@ -17,10 +17,11 @@ from bringup.core.events import ChannelClosed, ServerFound
 from bringup.core.verdict import StateName, Verdict
 from bringup.core.words import duration
 from bringup.recordings.encoder import Item, LogPiece
-from bringup.recordings.place import Keeping, make_room
+from bringup.recordings.place import STEP, Keeping, make_room
 from bringup.recordings.reel import Reel
 from bringup.recordings.writer import Writer
 from bringup.session.clock import HostClock
+from bringup.session.console import Recorded
 from bringup.session.picture import Picture
 
 EVERY = 1.0
@@ -50,6 +51,8 @@ class _Running:
     over_since: float | None = None
     outlived: bool = False
     """Another start has begun."""
+    roomy: int = 0
+    """Bytes that it had when room was made for more of it."""
 
 
 class Recorder:
@@ -93,6 +96,13 @@ class Recorder:
     def trouble(self) -> str:
         """Why the recording that the operator asked for does not grow any more, as a sentence; empty while it does."""
         return self._asked[0].ended if self._asked is not None else ""
+
+    @property
+    def recorded(self) -> Recorded:
+        """Whether a recording grows now, and whether it was asked for."""
+        if self._asked is not None and not self._asked[0].ended:
+            return "asked"
+        return "by-itself" if self._own is not None and not self._own.writer.ended else ""
 
     async def run(self) -> None:
         """Write, begin and end recordings until cancelled."""
@@ -198,6 +208,9 @@ class Recorder:
             self._own, self._own_done = None, not own.outlived
             async with self._turn:
                 await asyncio.to_thread(self._reel.end, own.writer)
+        elif own.writer.size - own.roomy >= STEP:
+            own.roomy = own.writer.size
+            await asyncio.to_thread(make_room, self._keeping)
 
     def _is_worth_it(self) -> bool:
         """A start goes on, or has just failed; nobody wants to see a server again that was up when we came."""

@@ -12,7 +12,7 @@ from bringup.core.events import Server
 from bringup.core.policy import Policy
 from bringup.core.state import State
 from bringup.core.verdict import Verdict
-from bringup.session.console import Findings, Orphan, StopPlan, Unfinished
+from bringup.session.console import Findings, Orphan, Recorded, StopPlan, Unfinished
 from bringup.session.frames import Frames, Mark
 
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0)
@@ -214,6 +214,11 @@ class Replay:
     async def diagnose(self) -> Findings:
         """Refuse."""
         _refuse()
+
+    @property
+    def recorded(self) -> Recorded:
+        """Nothing is: it was."""
+        return ""
 
     async def record(self) -> str:
         """Refuse."""

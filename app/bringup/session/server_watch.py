@@ -24,6 +24,8 @@ SILENT = 15.0
 """Seconds without a sample of the processes after which the probe is started again, whatever else it still sends."""
 IDLE = 1.0
 """Seconds between two looks at whether there is something to ask the server."""
+CALM = 3.0
+"""The same while it is ready: the next question is some time off then."""
 
 
 class Channels:
@@ -65,6 +67,8 @@ class ServerWatch:
         self._targets = targets
         self._channels = channels
         self._ended = ended
+        self._refused = False
+        """The probe could not be started: nobody asks nvidia-smi either."""
 
     async def run(self) -> None:
         """Run all channels; raises ConnectionLost when the connection ends."""
@@ -87,6 +91,8 @@ class ServerWatch:
                 why = f"The probe ended with status {end.status}: {end.stderr.decode('utf-8', 'replace').strip()[:200]}"
             except ChannelRefused as refused:
                 why = str(refused)
+                self._refused = True
+                self._channels.close("gpus", f"nvidia-smi is not asked: {why}")
             except TimeoutError:
                 why = f"The probe sent no sample for {SILENT:.0f} s; it is started again."
             self._channels.close("processes", why)
@@ -98,6 +104,9 @@ class ServerWatch:
         seen = False
         async with asyncio.timeout(SILENT) as limit:
             while data := await stream.read():
+                if self._refused:
+                    self._refused = False
+                    self._channels.open("gpus")
                 events = decoder.feed(data)
                 if any(isinstance(event, ProcessesSeen) for event in events):
                     limit.reschedule(clock() + SILENT)
@@ -120,8 +129,9 @@ class ServerWatch:
             state = channels.picture.state
             verdict = channels.verdict().state
             question = readiness.next_question(state, verdict, now, channels.routes)
-            if question is None or question.at > now + IDLE:
-                await asyncio.sleep(IDLE)
+            idle = CALM if verdict == "ready" else IDLE
+            if question is None or question.at > now + idle:
+                await asyncio.sleep(idle)
                 continue
             await asyncio.sleep(max(0.0, question.at - now))
             await self._put(question)

@@ -9,15 +9,7 @@ from typing import TYPE_CHECKING
 
 from bringup.core.assess import assess
 from bringup.core.defects import failure_of
-from bringup.core.errors import (
-    BringupError,
-    ChannelRefused,
-    ConnectionLost,
-    HostKeyChanged,
-    HostKeyUnknown,
-    LoginRefused,
-    Unreachable,
-)
+from bringup.core.errors import BringupError, ChannelRefused, ConnectionLost, Unreachable
 from bringup.core.events import LinkChanged, Server
 from bringup.core.policy import Policy
 from bringup.core.state import State
@@ -26,9 +18,9 @@ from bringup.hosts.base import Host
 from bringup.hosts.diagnose import diagnose
 from bringup.hosts.greeting import greet
 from bringup.session.actions import Actions
-from bringup.session.backoff import waits
+from bringup.session.backoff import ASK_OPERATOR, waits
 from bringup.session.clock import HostClock
-from bringup.session.console import Findings, Orphan, Started, StopPlan, Unfinished
+from bringup.session.console import Findings, Orphan, Recorded, Started, StopPlan, Unfinished
 from bringup.session.deeds import Write
 from bringup.session.ending import why_lost
 from bringup.session.finder import Finder
@@ -36,11 +28,12 @@ from bringup.session.knowledge import Knowledge
 from bringup.session.logs import Logs
 from bringup.session.picture import Picture
 from bringup.session.recorder import Recorder
+from bringup.session.retries import Retries
 from bringup.session.server_watch import Channels
 from bringup.session.starts import Starts
 from bringup.session.target import Target
 from bringup.session.waking import dead_after_sleep
-from bringup.session.whole_log import LogQuestions
+from bringup.session.whole_log import WholeLog
 
 if TYPE_CHECKING:
     from bringup.history.store import Store
@@ -48,12 +41,15 @@ if TYPE_CHECKING:
     from bringup.recordings.place import Keeping
 
 Connect = Callable[[], Awaitable[Host]]
-ASK_OPERATOR = (LoginRefused, HostKeyUnknown, HostKeyChanged)
-"""Failures that do not go away by themselves; a refused login that is tried again and again can lock a user out."""
 
 
-class Session(LogQuestions):
+class Session:
     """Watches one target over one connection at a time; implements `session.console.Console`."""
+
+    _host: Host | None = None
+    _task: asyncio.Task[None] | None = None
+    _memory: asyncio.Task[None] | None = None
+    _recording: asyncio.Task[None] | None = None
 
     def __init__(
         self,
@@ -71,7 +67,8 @@ class Session(LogQuestions):
         self._picture = Picture(target.name)
         self._logs = Logs(self._picture, knowledge, self._clock)
         self._target = target
-        self._host: Host | None = None
+        self.retries = Retries()
+        self.whole_log = WholeLog(self._reach, lambda: self.state)
         self._finder = Finder(target, Channels(self._picture, self._clock, self._logs, knowledge))
         self._actions = Actions(
             target.name,
@@ -80,16 +77,16 @@ class Session(LogQuestions):
             knowledge,
             stop_command=target.stop_command,
             launch=target.launch,
+            drains=target.drains,
             within=target.within,
+            narrowed=(target.port, target.pid),
             read_only=target.read_only,
             write=write_down,
         )
         self._starts = Starts(history, target, self._picture, self._clock, self._logs, knowledge.policy)
-        self.recorder = self._make_recorder(keeping) if keeping is not None else None
+        seen = (target.name, self._picture, self._clock, self.verdict, lambda: self.is_level)
+        self.recorder = Recorder(keeping, *seen) if keeping is not None else None
         """Records what is seen; None where nothing may be kept."""
-        self._recording: asyncio.Task[None] | None = None
-        self._task: asyncio.Task[None] | None = None
-        self._memory: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
         """Connect and begin to watch; raises Unreachable or UsageError when there is no way in."""
@@ -103,16 +100,13 @@ class Session(LogQuestions):
 
     async def close(self) -> None:
         """Stop watching and end the connection; the server is not touched."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        for task in (self._task, self._memory, self._recording):
+            if task is not None:
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
         if self._memory is not None:
-            self._memory.cancel()
-            await asyncio.gather(self._memory, return_exceptions=True)
             await self._starts.finish()
         if self._recording is not None and self.recorder is not None:
-            self._recording.cancel()
-            await asyncio.gather(self._recording, return_exceptions=True)
             await self.recorder.finish()
         await self._actions.ledger.finish()
         if self._host is not None:
@@ -175,6 +169,10 @@ class Session(LogQuestions):
         """Look again at what a stop would touch."""
         return await self._actions.plan(self._reach(), self._picture.state)
 
+    def hear(self, heard: Callable[[str], None]) -> None:
+        """Call `heard` with every step of an action at once, as it is told."""
+        self._actions.heard = heard
+
     async def stop(self, plan: StopPlan, signal: str = "") -> None:
         """Stop the server as planned."""
         await self._actions.stop(self._reach(), plan, signal)
@@ -225,6 +223,11 @@ class Session(LogQuestions):
         """Watch another server."""
         self._finder.pick(server)
 
+    @property
+    def recorded(self) -> Recorded:
+        """Whether what is seen is recorded now."""
+        return self.recorder.recorded if self.recorder is not None else ""
+
     async def record(self) -> str:
         """Begin a recording in the data folder, or end it; return in a sentence what was done. Raises BringupError."""
         if self.recorder is None:
@@ -232,9 +235,6 @@ class Session(LogQuestions):
         return await self.recorder.toggle()
 
     # --- the supervisor ---
-
-    def _make_recorder(self, keeping: Keeping) -> Recorder:
-        return Recorder(keeping, self._target.name, self._picture, self._clock, self.verdict, lambda: self.is_level)
 
     async def _enter(self) -> Host:
         """Connect, and learn what kind of machine answers before anything else is read from it."""
@@ -250,9 +250,8 @@ class Session(LogQuestions):
 
     def _reach(self) -> Host:
         if self._host is None or self._picture.state.link.status != "up":
-            raise ConnectionLost(
-                f"There is no connection to {self._target.name} now.", "Wait until it is back; nothing was done."
-            )
+            what = f"There is no connection to {self._target.name} now."
+            raise ConnectionLost(what, "Wait until it is back; nothing was done.")
         return self._host
 
     async def _supervise(self, host: Host) -> None:
@@ -281,15 +280,16 @@ class Session(LogQuestions):
             await asyncio.gather(search, closed, asleep, return_exceptions=True)
 
     async def _reconnect(self, why: str) -> Host:
-        """Try until the host is back; what only the operator can mend is raised instead of tried again."""
+        """Try until the host is back; what only the operator can mend is tried again when they say so."""
         for wait in waits():
-            await asyncio.sleep(wait)
+            await self.retries.pause(wait)
             self._tell_link("connecting", why)
             try:
                 return await self._enter()
             except ASK_OPERATOR as refused:
-                self._tell_link("refused", str(refused))
-                raise
+                why = str(refused)
+                self._tell_link("refused", why)
+                await self.retries.settle(refused)
             except (Unreachable, ConnectionLost, ChannelRefused) as error:
                 why = str(error)
                 self._tell_link("lost", why)

@@ -10,6 +10,16 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class Drains:
+    """How long a stop waits, in seconds; None: as long as the engine needs."""
+
+    drain: float | None = None
+    """Between the polite request and SIGKILL."""
+    patient: float | None = None
+    """The same for the gentle way, after which nothing is killed."""
+
+
+@dataclass(frozen=True, slots=True)
 class Target:
     """A host and how far the search on it is narrowed down."""
 
@@ -23,5 +33,6 @@ class Target:
     read_only: bool = False
     stop_command: str = ""
     """Run on the host to stop the server, in the place of signals; empty where none is configured."""
+    drains: Drains = Drains()
     launch: LaunchCommand | None = None
     """How it is launched, where that is configured."""

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from bringup.core.agreement import asked_before, is_good, owner
+from bringup.core.agreement import awaits_answer
 from bringup.core.liveness import is_blind
-from bringup.core.phases import time_of
 from bringup.core.policy import Patience, Policy
-from bringup.core.state import State
 from bringup.core.verdict import StateName
 from bringup.session.headless import Look
 
@@ -21,8 +19,10 @@ QUIET_SEEN = 60.0
 of the patience that was asked for, where that is less."""
 STALL_HOLDS = 3.0
 """Seconds for which a stall must hold: one sample can show a rank in the one moment in which it waits for a disk."""
-ANSWER = 8.0
-"""Seconds for which a server that seems ready is given to answer: two questions to a port that can be asked."""
+LOSS_HOLDS = 3.0
+"""Seconds for which a loss of ranks must stay all there is to say: of a server that is stopped they may go first."""
+ANSWER = 20.0
+"""Seconds for which a server whose log says ready is given to answer: a loaded host is asked and answers late."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +39,9 @@ class Wait:
 
     def __init__(self, terms: Terms) -> None:
         self._terms = terms
-        self._stalled_at: float | None = None
-        """Since when every look was a stall, in seconds since the first look."""
-        self._ready_at: float | None = None
-        """The same of looks that said ready."""
+        self._state: StateName | None = None
+        """What every look since `_since` (seconds after the first) has said; a stall counts once it is settled."""
+        self._since = 0.0
 
     def is_over(self, look: Look) -> bool:
         """Say whether the wait ends with this look."""
@@ -52,33 +51,48 @@ class Wait:
         terms, state = self._terms, look.verdict.state
         if terms.timeout is not None and look.elapsed >= terms.timeout:
             return True
-        if state == "waiting":
-            return terms.appear is not None and look.elapsed >= terms.appear
         if state not in ENDS:
-            return False
+            return self.is_missed(look)
         if look.state.server is None:
-            return look.elapsed >= LATE
-        if state == "ready" and _awaits_answer(look.state):
-            return look.elapsed - (self._ready_at or 0.0) >= ANSWER
-        return state != "stalled" or self._is_proven(look)
+            return look.elapsed >= (max(LATE, terms.appear or 0.0) if self._is_old(look) else LATE)
+        held = look.elapsed - self._since
+        if state == "ready" and awaits_answer(look.state):
+            return held >= ANSWER
+        if state == "failed" and _may_be_a_stop(look):
+            return held >= LOSS_HOLDS
+        return state != "stalled" or self._is_proven(look, held)
 
     def _take_note(self, look: Look) -> None:
-        if look.verdict.state != "stalled" or not look.settled:
-            self._stalled_at = None
-        elif self._stalled_at is None:
-            self._stalled_at = look.elapsed
-        if look.verdict.state != "ready":
-            self._ready_at = None
-        elif self._ready_at is None:
-            self._ready_at = look.elapsed
+        state = look.verdict.state
+        if state != self._state or (state == "stalled" and not look.settled):
+            self._state, self._since = state, look.elapsed
 
     def ran_out(self, look: Look) -> bool:
         """Say whether the time is over while there is no connection to say anything with."""
         timeout = self._terms.timeout
         return timeout is not None and look.elapsed >= timeout and look.state.link.status != "up"
 
-    def _is_proven(self, look: Look) -> bool:
-        held = look.elapsed - (self._stalled_at if self._stalled_at is not None else look.elapsed)
+    def is_missed(self, look: Look) -> bool:
+        """Say whether no server was found in the time that was given to it to appear.
+
+        What an old log says is no server; one that grows while we look is one, wherever its processes are.
+        """
+        appear, state = self._terms.appear, look.verdict.state
+        if appear is None or state in ENDS:
+            return False
+        if state == "waiting":
+            return look.elapsed >= appear
+        # A start prints nothing for a while: whether a log that tells of one is old shows only then.
+        enough = appear if state == "unknown" else max(LATE, appear)
+        return look.elapsed >= enough and look.state.server is None and self._is_old(look)
+
+    def _is_old(self, look: Look) -> bool:
+        """Say whether all that is known is a log that was not written to since the first look."""
+        grew = look.state.log.grew_at
+        is_unseen = any(name == "search" for name, _ in look.state.closed)
+        return not is_unseen and (grew is None or look.verdict.now - grew >= look.elapsed)
+
+    def _is_proven(self, look: Look, held: float) -> bool:
         if is_blind(look.state):
             return True
         if look.verdict.failed_ranks or look.verdict.hang == "stopped":
@@ -87,14 +101,10 @@ class Wait:
         return look.watched >= (QUIET_SEEN if stall is None else min(QUIET_SEEN, stall / 4))
 
 
-def _awaits_answer(state: State) -> bool:
-    """Say whether HTTP can be asked and has not answered since the ready line: until then only the log says ready."""
-    ready, answer = time_of(state.attempt, "ready"), state.http
-    if ready is None or any(name == "http" for name, _ in state.closed):
-        return False
-    if answer is None:
-        return owner(state) == "own"
-    return not is_good(answer) and asked_before(answer, ready)
+def _may_be_a_stop(look: Look) -> bool:
+    """Say whether ranks are gone without a word while the launcher, which may still say why, is there."""
+    cause = look.verdict.cause
+    return look.state.gone_at is None and cause is not None and cause.kind == "killed"
 
 
 def impatient(policy: Policy, stall: float | None) -> Policy:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import signal
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
@@ -17,6 +18,7 @@ from textual.binding import BindingType
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.screen import Screen
+from textual.worker import WorkerFailed
 
 from bringup.core.errors import BringupError
 from bringup.core.sanitize import clean_text
@@ -115,7 +117,7 @@ class BringupApp(KeyedApp):
             await self.push_screen(self.watch_screen)
             self.watch_screen.attach(self._given)
         else:
-            self.screen.call_after_refresh(self.run_worker, self._load(), name="load")
+            self.screen.call_after_refresh(self.run_worker, self._load, name="load")
 
     async def _load(self) -> None:
         """Load the main screen in a thread, so that keys are heard; put it in place of the first frame, and connect."""
@@ -167,6 +169,8 @@ class BringupApp(KeyedApp):
             self.fail(error)
         else:
             self.watch_screen.attach(console)
+            # What is loaded by now stays to the end: to look through it for garbage took 60 ms again and again.
+            gc.freeze()
 
     def send(self, sequence: str) -> None:
         """Send the terminal a sequence that moves nothing; between two frames, for the driver writes in order."""
@@ -250,7 +254,9 @@ class BringupApp(KeyedApp):
         if self._exception is not None:
             from bringup.core.defects import failure_of
 
-            self.failure = failure_of(self._exception)
+            error = self._exception
+            # A worker's error comes in a cover that has no traceback.
+            self.failure = failure_of(error.error if isinstance(error, WorkerFailed) else error)
         self.panic()
 
     def _catch_signals(self) -> None:
@@ -261,7 +267,9 @@ class BringupApp(KeyedApp):
 
     def keys_shown(self, *, read_only: bool) -> tuple[Key, ...]:
         """Return the keys that can be used here."""
-        return renamed(shown(read_only=read_only, several=self.watch_screen.has_several), self.own_keys)
+        keys = shown(read_only=read_only, several=self.watch_screen.has_several)
+        left = self.watch_screen.orders.left_over.left
+        return renamed(tuple(key for key in keys if left is not None or key.id != "unfinished"), self.own_keys)
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Offer the same actions as the keys, and the themes."""

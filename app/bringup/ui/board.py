@@ -70,6 +70,14 @@ class Board:
             self._painted("gpus").show(rows, faded=old)
         self._painted("footer").show([self.footer(picture, width, focused, own_keys_of(self._screen.app))])
         self.paint_log(picture)
+        self._show_through()
+
+    def _show_through(self) -> None:
+        """Where several dialogs lie above, all but the topmost hold on to what they have drawn of this screen."""
+        stack = self._screen.app.screen_stack
+        if self._screen in stack:
+            for between in stack[stack.index(self._screen) + 1 : -1]:
+                between.refresh()
 
     def paint_log(self, picture: Picture | None) -> None:
         """Draw the heading of the log, which changes more often than the rest."""

@@ -38,7 +38,7 @@ class Key:
 LEAVING = ("q", "ctrl+q", "ctrl+c", "ctrl+z")
 """Keys that are heard before anything else can be done."""
 GROUPS = ("Program", "Panels", "Log", "Server", "Replay")
-NOT_IN_REPLAY = ("retry", "record", "left", "right", "page-down", "top", "servers", "diagnose")
+NOT_IN_REPLAY = ("unfinished", "place", "retry", "record", "left", "right", "page-down", "top", "servers", "diagnose")
 """There is nothing there to ask, or the key moves the recording."""
 
 KEYS: tuple[Key, ...] = (
@@ -52,7 +52,7 @@ KEYS: tuple[Key, ...] = (
     Key("record", "ctrl+r", "ctrl+r", "record", "record",
         "Record what is seen, from the beginning of this start, and end it again; says where.", "Program", "app"),
     Key("retry", "r", "r", "retry", "connect again",
-        "Try again, when there was no way to connect.", "Program", palette=False),
+        "Try to connect again, at once; after a login that was refused nothing else does.", "Program", palette=False),
     Key("verdict", "1", "1", "panel('verdict')", "verdict", "Go to the verdict.", "Panels"),
     Key("phases", "2", "2", "panel('phases')", "phases", "Go to the phases.", "Panels"),
     Key("ranks", "3", "3", "panel('ranks')", "ranks", "Go to the ranks; ↑ and ↓ choose one.", "Panels"),
@@ -91,7 +91,9 @@ KEYS: tuple[Key, ...] = (
     Key("half-up", "ctrl+u", "ctrl+u", "half(-1)", "half up", "Half a page up.", "Log", "log", palette=False),
     Key("half-down", "ctrl+d", "ctrl+d", "half(1)", "half down", "Half a page down.", "Log", "log", palette=False),
     Key("top", "g,home", "g", "top", "to the beginning",
-        "Go to the oldest line that is held.", "Log", "log", palette=False),
+        "Go to the oldest line that is held; once more, to the beginning of the log.", "Log", "log", palette=False),
+    Key("place", "p,percent_sign", "p", "place", "go to a place",
+        "Read the whole log on its host from a place on: 42%, 4.1 GB, 14:03, or a byte.", "Log"),
     Key("left", "left", "←", "aside(-1)", "left", "Back along lines that are cut.", "Log", "log", palette=False),
     Key("right", "right", "→", "aside(1)", "right", "On along lines that are cut.", "Log", "log", palette=False),
     Key("servers", "o", "o", "servers", "servers",
@@ -107,6 +109,8 @@ KEYS: tuple[Key, ...] = (
         footer=7, destructive=True),
     Key("kill", "K", "K", "kill", "stop",
         "Stop the server by its launcher's own command or a signal; asks first.", "Server", footer=6, destructive=True),
+    Key("unfinished", "u", "u", "left_over", "unfinished",
+        "Show a stop or restart that was cut off or failed, and what can be done about it.", "Server", footer=2),
     Key("play", "space", "space", "replay_toggle", "play, pause",
         "In a replay: stop, go on, and at the end begin anew.", "Replay", "replay", 1),
     Key("mark", "m", "m", "replay_step(1)", "next change",

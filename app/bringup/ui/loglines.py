@@ -9,6 +9,8 @@ from bringup.core.events import Labels
 from bringup.core.sanitize import clean, clean_text
 
 CAP = 100_000
+_LOOKED_AT, _TELLING = 200, 30
+"""Lines that are tried, and the length of one that is told from others."""
 _SLACK = 5
 """Trimming costs one copy, so it happens once in CAP / 4 lines."""
 ERROR = re.compile(
@@ -56,6 +58,14 @@ class LogLines:
     def all(self) -> list[bytes]:
         """Return all lines that are held, whether or not they pass the filter."""
         return self._lines.copy()
+
+    def oldest(self) -> str:
+        """Return the oldest line that can be looked for in the file: as written, and long enough; "" for none."""
+        for line in self._lines[:_LOOKED_AT]:
+            text = line.decode("utf-8", "replace")
+            if len(text) >= _TELLING and text == clean(line) and not line.startswith(b"---"):
+                return text
+        return ""
 
     @property
     def dropped(self) -> int:

@@ -21,14 +21,16 @@ class LogView:
         self._field = field
         self._board = board
 
-    def extend(self, lines: list[bytes], open_line: bytes) -> None:
-        """Add lines, and count the new ones that match."""
+    def extend(self, lines: list[bytes], open_line: bytes) -> int:
+        """Add lines, and count the new ones that match; return how many lines are new, a bar that moved among them."""
+        new = len(lines) + (open_line != self._pane.open_line)
         before = len(self._pane.lines)
         dropped = self._pane.extend(lines, open_line)
         search = self._pane.search
         if search is not None:
             known = 0 if dropped else self._board.matches
             self._board.matches = known + self._pane.lines.count(search, 0 if dropped else before)
+        return new
 
     def ask(self, words: str = "") -> None:
         """Show the line for the search, with words that stand in it already."""

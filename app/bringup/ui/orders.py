@@ -2,38 +2,36 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
 from bringup.core.errors import BringupError, ConnectionLost
-from bringup.core.events import Server
 from bringup.core.sanitize import clean_text
 from bringup.core.state import Action
 from bringup.session.console import Console, Orphan, StopPlan, Unfinished
+from bringup.ui.left_over import Failed, LeftOver
+from bringup.ui.paint.notices import may_hurry
 from bringup.ui.paint.progress import freed
 from bringup.ui.picture import Picture
-from bringup.ui.screens.confirm import ClearDialog, RestartDialog, StopDialog
-from bringup.ui.screens.left import LeftDialog
-
-_LOOKS = 6
-_LOOK_EVERY = 10.0
-_SEARCH = 1.0
-"""Looks, and seconds between them, at an action of another console that may have been cut off."""
+from bringup.ui.screens.confirm import ClearDialog, HurryDialog, RestartDialog, StopDialog
 
 
 class Orders:
     """What the operator orders to be done to servers and orphans; runs inside workers of the screen."""
 
-    def __init__(self, screen: Screen[None], title: str, console: Callable[[], Console | None]) -> None:
+    def __init__(
+        self, screen: Screen[None], title: str, console: Callable[[], Console | None], paint: Callable[[], None]
+    ) -> None:
         self._screen = screen
         self._title = title
         self._console = console
         self._doing = ""
         """The order that was confirmed and has not ended: a second one must not take its place."""
-        self._is_back = False
+        self.left_over = LeftOver(screen, self, self._node)
+        """What was left in the middle on the host."""
+        self._paint = paint
         self.plan: StopPlan | None = None
         self.held_before = 0
         self.dismissed: Action | None = None
@@ -41,7 +39,12 @@ class Orders:
     def begin(self, action: str) -> None:
         """Begin "stop" or "restart", unless one is under way or there is nothing to act on."""
         console = self._console()
-        if console is None or console.read_only or self._is_busy(console):
+        if console is None or console.read_only:
+            return
+        if action == "stop" and self.plan is not None and self._drains(console):
+            self._screen.run_worker(self._hurry(self.plan), name="hurry", group="hurry", exclusive=True)
+            return
+        if self._has_order(console):
             return
         work = self._stop(console) if action == "stop" else self._restart(console)
         self._screen.run_worker(work, name=action, group="orders", exclusive=True)
@@ -49,19 +52,18 @@ class Orders:
     def clear(self, chosen: Sequence[Orphan]) -> None:
         """Ask whether to clear these orphans, and do it."""
         console = self._console()
-        if console is None or console.read_only or self._is_busy(console):
+        if console is None or console.read_only or self._has_order(console):
             return
         self._screen.run_worker(self._clear(console, chosen), name="clear", group="orders", exclusive=True)
 
-    def look_back(self) -> None:
-        """After a new connection: ask the host what was left in the middle, and the operator what to do about it."""
-        console = self._console()
-        if console is None:
-            return
-        # An order that has not heard yet that its connection was lost: once it has.
-        self._is_back = bool(self._doing)
-        if not self._is_back:
-            self._screen.run_worker(self._look_back(console), name="look-back", group="look-back", exclusive=True)
+    def see_left(self) -> None:
+        """Show what was left in the middle, and what can be done about it."""
+        if (console := self._console()) is not None:
+            self.left_over.open(console)
+
+    def uncovered(self) -> None:
+        """Nothing stands above the screen any more."""
+        self.left_over.uncovered(self._console())
 
     def dismiss(self) -> bool:
         """Take away what is said of an action that failed; False where nothing is."""
@@ -79,22 +81,63 @@ class Orders:
         if action is not None and action.ended and not action.failed and is_new:
             text = " ".join([action.step, *freed(after)])
             self._screen.notify(clean_text(text), title=action.action, markup=False, timeout=12)
-        if after.state.link.status == "up" and (before is None or before.state.link.status != "up"):
-            self.look_back()
+        console = self._console()
+        is_up = after.state.link.status == "up" and (before is None or before.state.link.status != "up")
+        if console is not None and is_up:
+            self.left_over.begin(console)
 
-    def _is_busy(self, console: Console) -> bool:
+    @property
+    def is_busy(self) -> bool:
+        """An order that was given has not ended."""
+        return bool(self._doing)
+
+    def is_own(self, left: Unfinished) -> bool:
+        """Say whether it was begun on this screen."""
+        return self.plan is not None and (self.plan.server.pid, self.plan.server.start) == left.server
+
+    def resume(self, console: Console, left: Unfinished, plan: StopPlan | None, argv: tuple[str, ...] | None) -> None:
+        """Launch what a restart that was cut off, or failed, had kept."""
+        if self._has_order(console):
+            return
+        work = self._resume(console, left, plan, argv)
+        self._screen.run_worker(work, name="resume", group="orders", exclusive=True)
+
+    def discard(self, console: Console, left: Unfinished) -> None:
+        """Forget it."""
+        if self._has_order(console):
+            return
+        self._screen.run_worker(self._discard(console, left), name="discard", group="orders", exclusive=True)
+
+    def paint(self) -> None:
+        """Draw the screen anew."""
+        self._screen.call_next(self._paint)
+
+    def tell(self, text: str, severity: SeverityLevel) -> None:
+        """Say something for a while."""
+        self._screen.notify(clean_text(text), severity=severity, markup=False, timeout=8)
+
+    def _has_order(self, console: Console) -> bool:
         doing = console.state.action
         under_way = doing.action if doing is not None and not doing.ended else self._doing
         if under_way:
-            self._tell(f"A {under_way} is under way already.", "warning")
+            self.tell(f"A {under_way} is under way already.", "warning")
         return bool(under_way)
+
+    def _drains(self, console: Console) -> bool:
+        """Say whether an order of this screen waits for the server to end by itself, and may be hurried."""
+        doing = console.state.action
+        return doing is not None and may_hurry(doing) and self._doing in ("stop", "restart")
+
+    async def _hurry(self, plan: StopPlan) -> None:
+        if await self._screen.app.push_screen_wait(HurryDialog(plan)) is not None:
+            plan.hurry.now()
 
     async def _stop(self, console: Console) -> None:
         plan = await self._look(console)
         if plan is None:
             return
         if not plan.members:
-            self._tell("All processes of this server have ended: there is nothing to stop.", "information")
+            self.tell("All processes of this server have ended: there is nothing to stop.", "information")
             return
         way = await self._screen.app.push_screen_wait(StopDialog(plan))
         if way is not None:
@@ -109,7 +152,7 @@ class Orders:
             return
         error = await self._do(console, "restart", console.restart(plan, argv or None), plan)
         if error is not None and not isinstance(error, ConnectionLost):
-            await self._settle(console, await self._left(console), str(error), plan, argv or plan.argv)
+            self.left_over.begin(console, Failed(str(error), plan, argv or plan.argv))
 
     async def _clear(self, console: Console, chosen: Sequence[Orphan]) -> None:
         if await self._screen.app.push_screen_wait(ClearDialog(self._node(console), chosen)):
@@ -119,7 +162,7 @@ class Orders:
         try:
             return await console.plan()
         except BringupError as error:
-            self._tell(str(error), "error")
+            self.tell(str(error), "error")
             return None
 
     async def _do(
@@ -133,89 +176,30 @@ class Orders:
             await order
         except BringupError as error:
             if name != "restart" or isinstance(error, ConnectionLost):
-                self._tell(str(error), "error")
+                self.tell(str(error), "error")
             return error
         finally:
             self._doing = ""
-            if self._is_back:
-                self._is_back = False
-                self.look_back()
         return None
 
-    async def _look_back(self, console: Console) -> None:
-        for _ in range(_LOOKS):
-            # What runs now is said beside what was left: the search has to have looked.
-            if console.state.server is not None or console.state.seeks:
-                break
-            await asyncio.sleep(_SEARCH)
-        for look in range(_LOOKS):
-            left = await self._left(console)
-            if left is None:
-                return
-            if not left.busy:
-                await self._settle(console, left)
-                return
-            if look == 0:
-                self._tell(left.sentence, "warning")
-            await asyncio.sleep(_LOOK_EVERY)
-
-    async def _left(self, console: Console) -> Unfinished | None:
-        try:
-            return await console.unfinished()
-        except BringupError as error:
-            self._tell(f"What was left in the middle is not known. {error}", "warning")
-            return None
-
-    async def _settle(
-        self,
-        console: Console,
-        left: Unfinished | None,
-        why: str = "",
-        plan: StopPlan | None = None,
-        argv: tuple[str, ...] = (),
+    async def _resume(
+        self, console: Console, left: Unfinished, plan: StopPlan | None, argv: tuple[str, ...] | None
     ) -> None:
-        """Say what was left, and do what the operator chooses; `plan` and `argv` are those of a restart that failed."""
-        dialog = LeftDialog(
-            self._node(console),
-            left,
-            why=why,
-            plan=plan,
-            argv=argv,
-            beside=_beside(console, left),
-            read_only=console.read_only,
-        )
-        answer = await self._screen.app.push_screen_wait(dialog)
-        if answer is None or left is None:
+        error = await self._do(console, "restart", console.resume(left, plan, argv), self.plan)
+        if isinstance(error, ConnectionLost):
             return
-        beside = _beside(console, left)
-        if answer == "launch" and beside is not None:
-            self._tell(f"A server has come up meanwhile (PID {beside.pid}): nothing was launched.", "warning")
-            return
-        if answer == "launch":
-            await self._resume(console, left, dialog)
-            return
-        before = console.state.action
-        if await self._do(console, "discard", console.discard(left)) is None and console.state.action is before:
-            self._tell(f"The {left.action} is given up; what was kept of it is removed.", "information")
+        shown = argv or (plan.argv if plan is not None else ())
+        self.left_over.begin(console, Failed(str(error), plan, shown) if error is not None else None)
 
-    async def _resume(self, console: Console, left: Unfinished, dialog: LeftDialog) -> None:
-        argv = dialog.argv if dialog.is_edited else None
-        error = await self._do(console, "restart", console.resume(left, dialog.plan, argv))
-        if error is not None and not isinstance(error, ConnectionLost):
-            await self._settle(console, await self._left(console), str(error), dialog.plan, dialog.argv)
+    async def _discard(self, console: Console, left: Unfinished) -> None:
+        before = console.state.action
+        error = await self._do(console, "discard", console.discard(left), self.plan)
+        if error is None and console.state.action is before:
+            self.tell(f"The {left.action} is given up; what was kept of it is removed.", "information")
+        if not isinstance(error, ConnectionLost):
+            self.left_over.begin(console)
 
     def _node(self, console: Console) -> str:
         """Return what the operator calls the host, and what it calls itself."""
         node = console.state.node
         return self._title if node in ("", self._title) else f"{self._title} ({node})"
-
-    def _tell(self, text: str, severity: SeverityLevel) -> None:
-        self._screen.notify(clean_text(text), severity=severity, markup=False, timeout=8)
-
-
-def _beside(console: Console, left: Unfinished | None) -> Server | None:
-    """Return a server that runs and is neither the old nor the new one of what was left."""
-    state = console.state
-    if left is None or state.server is None or state.gone_at is not None:
-        return None
-    return None if (state.server.pid, state.server.start) in (left.server, left.new) else state.server

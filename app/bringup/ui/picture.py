@@ -9,7 +9,7 @@ from bringup.core.state import Action, State
 from bringup.core.verdict import Verdict
 
 if TYPE_CHECKING:
-    from bringup.session.console import StopPlan
+    from bringup.session.console import Recorded, StopPlan, Unfinished
 
 _STALE_LINKS = ("lost", "refused")
 
@@ -31,6 +31,10 @@ class Picture:
     """What the host is asked now for a diagnosis; "" while none is made."""
     dismissed: Action | None = None
     """An action that failed, once the operator has read that."""
+    recorded: Recorded = ""
+    """Whether what is seen is recorded now."""
+    left: Unfinished | None = None
+    """What a lost connection, or a launch that failed, left in the middle on the host."""
 
     @property
     def now(self) -> float:

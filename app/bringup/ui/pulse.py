@@ -16,10 +16,16 @@ if TYPE_CHECKING:
 _WHEN_QUIET = 4
 """Times longer between two looks once there was nothing new for some of them."""
 _IN_VAIN = 4
+_WHEN_FLOODED = 2
+"""Times longer while more lines come than anybody can read: keys are drawn at once all the same."""
+_FLOOD = 250
+"""Lines between two looks that are a flood."""
 _PANELS_EVERY = 0.2
 """Seconds between two paintings of the panels at least."""
 _WHEN_CALM = 1.0
 """The same while nothing is on its way: only ages and loads change then."""
+_WHEN_READY = 2.0
+"""The same while a server is well and serves."""
 _BUSY = ("starting", "slow")
 
 
@@ -33,24 +39,30 @@ class Pulse:
         self._next: asyncio.TimerHandle | None = None
         self._asked = False
         self._in_vain = 0
+        self._flooded = False
         self.looks = 0
         """How often it has looked."""
 
+    @property
+    def rest(self) -> float:
+        """Seconds until the next look."""
+        longer = _WHEN_QUIET if self._in_vain >= _IN_VAIN else _WHEN_FLOODED if self._flooded else 1
+        return longer * self._every
+
     def begin(self) -> None:
         """Look from now on; to be called on the event loop."""
-        rest = self._every if self._in_vain < _IN_VAIN else _WHEN_QUIET * self._every
-        self._next = asyncio.get_running_loop().call_later(rest, self.begin)
+        self._next = asyncio.get_running_loop().call_later(self.rest, self.begin)
         self.looks += 1
         if not self._asked and self._is_due():
             self._asked = True
-            self._in_vain = 0
             self._draw()
-        else:
-            self._in_vain += 1
+        self._in_vain += 1
 
-    def done(self) -> None:
-        """What was due has been drawn."""
+    def done(self, *, lines: int = 0) -> None:
+        """What was due has been drawn, so many lines of the log among it: only they cannot wait for the next look."""
         self._asked = False
+        self._flooded = lines > _FLOOD
+        self._in_vain = 0 if lines else self._in_vain
 
     def end(self) -> None:
         """Look no more."""
@@ -76,7 +88,9 @@ class Pace:
         if passed < _PANELS_EVERY:
             return False
         last = self._painted
-        if last is None or passed >= _WHEN_CALM or int(now) != int(last.now):
+        if last is None or passed >= _WHEN_READY:
+            return True
+        if last.verdict.state != "ready" and (passed >= _WHEN_CALM or int(now) != int(last.now)):
             return True
         return last.verdict.state in _BUSY or _marks(state) != _marks(last.state)
 

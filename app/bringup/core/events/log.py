@@ -207,11 +207,21 @@ class LogWritten(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LogRoom(Event):
+    """How much room the disk of the log has: `full` names its mount point where nothing more can be written to it."""
+
+    full: str = ""
+    free: int = 0
+    """Bytes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LogMoved(Event):
     """The log was rotated, truncated or replaced; reading goes on at the start of the new one.
 
-    "skipped" is no move of the log but of us: `size` bytes of a log too large to be read whole were passed over.
+    "skipped" is no move of the log but of us: `size` bytes of a log too large to be read whole were passed over. So is
+    "padded", where they were NULs: the log was truncated under a writer that does not append.
     """
 
-    how: Literal["rotated", "truncated", "replaced", "gone", "back", "skipped"]
+    how: Literal["rotated", "truncated", "replaced", "gone", "back", "skipped", "padded"]
     size: int = 0

@@ -100,6 +100,9 @@ class Launcher:
     """Everything in the server's control group ends with its stop command ("cgroup"); "" where only the server does."""
     parent: int | None = None
     """PID of the process that starts the server again, where one was seen."""
+    above: tuple[tuple[int, int], ...] = ()
+    """PID and start time of all above the server that may start it again or do more after its end, nearest first.
+    Nothing that stands above a prompt (a login, a terminal) is among it: whoever sits there launched the server."""
     sentence: str = ""
     """What a stop and a restart do here, for the operator."""
 

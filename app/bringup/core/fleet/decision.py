@@ -31,10 +31,11 @@ def decide(parts: tuple[Part, ...], now: float, place: Callable[[Part], int]) ->
     head = head_of(parts)
     ended = [part for part in parts if part.has_ended]
     proven = [part for part in parts if part.verdict.state == "stalled" and part.verdict.hang in PROVEN]
-    serves = head.verdict.state in SERVING
+    serves = head.verdict.state in SERVING and not _is_ahead(head, parts)
     if ended or proven:
         culprit = min(ended, key=lambda part: (_weight(part), part.ended_at(now))) if ended else proven[0]
-        name: StateName = "degraded" if serves else _end(culprit, head, parts) if ended else "stalled"
+        end: StateName = _end(culprit, head, parts) if ended else "stalled"
+        name: StateName = "degraded" if head.verdict.state in SERVING else end
         return Decision(name, head, culprit, blames=True)
     if serves:
         return Decision(head.verdict.state, head, head)
@@ -45,6 +46,12 @@ def decide(parts: tuple[Part, ...], now: float, place: Callable[[Part], int]) ->
     if working:
         return _going(working, head, place)
     return _still(parts, head)
+
+
+def _is_ahead(head: Part, parts: Sequence[Part]) -> bool:
+    """Say whether the head's log alone says ready, its HTTP server may still be asked, and another node works on."""
+    asked = head.state.http_ok_at is not None or any(channel == "http" for channel, _ in head.state.closed)
+    return not asked and any(part.is_working for part in parts if part is not head)
 
 
 def _weight(part: Part) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bringup.core.events import PHASES, Phase, Role
@@ -12,6 +12,7 @@ from bringup.core.ranks import MOST_RANKS, labels_of_rank, world_size
 from bringup.core.state import Attempt
 from bringup.core.verdict import Advisory, ChannelView, Origin, PhaseView, RankView
 
+_Step = tuple[Phase, Role | None, str]
 _SURE: tuple[Origin, ...] = ("log", "maps", "memory", "peers", "none")
 
 
@@ -110,14 +111,35 @@ def _has_its_own(view: RankView) -> bool:
 
 
 def joined_phases(parts: Sequence[Part], now: float) -> tuple[PhaseView, ...]:
-    """Return the phases of all nodes: begun with the first that began it, over when it is over on every node."""
-    found: dict[tuple[Phase, Role | None, str], list[PhaseView]] = {}
+    """Return the phases of all nodes: begun with the first that began it, over when it is over on every node.
+
+    Each node entered them in the order of its own; when it did so is on a clock of its own, and its log may begin late.
+    """
+    found: dict[_Step, list[PhaseView]] = {}
+    orders: list[list[_Step]] = []
     for part in parts:
-        for view in part.verdict.phases:
-            moved = replace(view, started=part.on_clock(view.started, now))
-            found.setdefault((view.phase, view.role, view.part), []).append(moved)
-    joined = [_phase(views) for views in found.values()]
-    return tuple(sorted(joined, key=lambda view: (view.started, PHASES.index(view.phase))))
+        own = [replace(view, started=part.on_clock(view.started, now)) for view in part.verdict.phases]
+        for view in own:
+            found.setdefault(_step(view), []).append(view)
+        orders.append(list(dict.fromkeys(map(_step, own))))
+    joined = {step: _phase(views) for step, views in found.items()}
+    return tuple(joined[step] for step in _merged(orders, {step: view.started for step, view in joined.items()}))
+
+
+def _step(view: PhaseView) -> _Step:
+    return view.phase, view.role, view.part
+
+
+def _merged(orders: Sequence[Sequence[_Step]], started: Mapping[_Step, float]) -> Iterator[_Step]:
+    """Yield the steps of all nodes in an order that is each node's own; else as phases follow, then by their times."""
+    left = [list(order) for order in orders if order]
+    while left:
+        waiting = {step for order in left for step in order[1:]}
+        # Two nodes may contradict each other: then none of their next steps is free.
+        free = [order[0] for order in left if order[0] not in waiting] or [order[0] for order in left]
+        first = min(free, key=lambda step: (PHASES.index(step[0]), started[step]))
+        yield first
+        left = [rest for order in left if (rest := [step for step in order if step != first])]
 
 
 def _phase(views: Sequence[PhaseView]) -> PhaseView:

@@ -19,13 +19,15 @@ from bringup.hosts.control.launching import Started as Started
 from bringup.hosts.control.orphans import Orphan as Orphan
 from bringup.hosts.control.orphans import clear as clear
 from bringup.hosts.control.orphans import orphans as orphans
+from bringup.hosts.control.pace import Hurry as Hurry
+from bringup.hosts.control.pace import Pace as Pace
 from bringup.hosts.control.relaunch import examine as examine
+from bringup.hosts.control.restarting import LeftToAnother as LeftToAnother
 from bringup.hosts.control.restarting import check_edit as check_edit
 from bringup.hosts.control.restarting import restart as restart
 from bringup.hosts.control.restarting import resume as resume
 from bringup.hosts.control.steps import Step as Step
 from bringup.hosts.control.stopped import Stopped as Stopped
-from bringup.hosts.control.stopping import Pace as Pace
 from bringup.hosts.control.stopping import stop as stop
 from bringup.hosts.control.surveying import Survey as Survey
 from bringup.hosts.control.surveying import survey as survey

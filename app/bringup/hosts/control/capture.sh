@@ -68,14 +68,23 @@ for fd in 1 2; do
 done
 
 [ -n "$folder" ] || exit 0
-if cat "$proc/environ" >"$folder/environ" && cat "$proc/cmdline" >"$folder/argv" && cat "$folder/argv" >"$folder/was" && echo "$mask" >"$folder/umask" &&
+secrets() { cat "$proc/environ" >"$1/environ" && cat "$proc/cmdline" >"$1/argv" && cat "$1/argv" >"$1/was"; }
+hidden=$(hide "$folder") whole=yes
+secrets "$hidden" 2>/dev/null || {
+    # What a server left behind can fill the memory that is shared.
+    [ "$hidden" = "$folder" ] || rm -rf -- "$hidden"
+    hidden=$folder
+    secrets "$folder" || whole=no
+}
+if [ "$whole" = yes ] && echo "$mask" >"$folder/umask" &&
     echo "$nice" >"$folder/nice" && echo "$cpus" >"$folder/cpus" && cat "$proc/limits" >"$folder/limits" &&
     cat "$proc/cgroup" >"$folder/cgroup" && cat "$proc/oom_score_adj" >"$folder/oom" &&
     echo "$out_how" >"$folder/out-how" && echo "$err_how" >"$folder/err-how" &&
     ln -sfn -- "$cwd" "$folder/cwd" && ln -sfn -- "$out" "$folder/out" && ln -sfn -- "$err" "$folder/err" &&
     : >"$folder/ticket" && same; then
+    watch_over "$folder" "$hidden"
     echo "kept yes"
 else
-    rm -f -- "$folder/ticket" "$folder/environ" "$folder/argv"
+    rm -f -- "$folder/ticket" "$hidden/environ" "$hidden/argv" "$hidden/was"
     exit 1
 fi

@@ -41,22 +41,12 @@ more=''
     [ "$(group cgroup)" = "$(group /proc/$$/cgroup)" ] || echo "control group that was $(group cgroup)"
 } >unlike
 
-# Turns the words of a file, each ended by NUL, into shell commands that put them into $word one by one, then do $2.
-# Bytes travel as octal digits: no word can mean anything to the shell, and line ends and empty words stay what they are.
-words() {
-    od -An -v -to1 "$1" | tr -d ' \n' | sed 's/.../\\0&/g; s/\\0000/@\
-/g' | sed -n "s/^\(.*\)@\$/word=\$(printf %b '\1.'); word=\${word%.}; $2/p"
-}
-set --
-eval "$(words environ 'case $word in [!=]*=*) set -- "$@" "$word" ;; esac')"
-program=''
-eval "$(words argv 'program=${program:-$word}; set -- "$@" "$word"')"
-rm -f environ argv
-# env would take such a name for one more variable.
-case $program in '' | *=* | -*) echo "This command line cannot be launched: $program" >&2; exit 126 ;; esac
-# A shell makes what it starts in the background deaf for SIGINT and SIGQUIT; newer coreutils can undo that.
-hear=''
-env --default-signal=INT,QUIT true 2>/dev/null && hear=--default-signal=INT,QUIT
+hidden=$(cat hidden)
 umask "$(cat umask)"
 cd -P -- cwd || exit 126
-exec $more env -i $hear -- "$@"
+# The environment must not be in anybody's command line, not even for a moment: whoever is on the host could read it
+# there. Perl and Python start a program with any environment; a shell cannot set every name.
+unset PERL5OPT PERL5LIB PERLLIB PERL5DB
+if perl -e 1 2>/dev/null; then exec $more perl "$folder/become.pl" "$hidden"; fi
+if python3 -I -S -c '' 2>/dev/null; then exec $more python3 -I -S "$folder/become.py" "$hidden"; fi
+exec $more env -i "PATH=$PATH" sh "$folder/become.sh" "$hidden" "$folder/unlike"

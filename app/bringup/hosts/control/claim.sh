@@ -1,12 +1,41 @@
 # Arguments: PID START ACTION TOKEN LEASE KEEP WHO ABOUT COMMAND. Begins an action on a server unless another one is under way.
 # An action that gave no sign for LEASE seconds was cut off and can be taken over, one of the same TOKEN always; what it
-# kept stays with KEEP = yes. COMMAND starts the server again, or is the place for it. Prints "claimed" and the folder (hexadecimal), or "busy", and what is under way.
+# kept stays with KEEP = yes. COMMAND starts the server again, or is the place for it. Prints "claimed" and the folder
+# (hexadecimal); "busy", its age, and what is under way; or "nowhere", a folder (hexadecimal) and whose that is.
 server=$1-$2 action=$3 token=$4 lease=$5 keep=$6 who=$7 about=$8
 umask 077
-home=$(place) || { echo nowhere; exit; }
+hexadecimal() { printf %s "$1" | od -An -v -tx1 | tr -d ' \n'; }
+owner() { set -- $(LC_ALL=C ls -ldn "$1" 2>/dev/null) && echo "${3:-}"; }
+name() { id -nu "$1" 2>/dev/null || echo "$1"; }
+home=$(place) || {
+    home=$base/bringup-$(id -u) whose=$(owner "$base/bringup-$(id -u)")
+    echo "nowhere $(hexadecimal "$home") $([ -z "$whose" ] || name "$whose")"
+    exit
+}
+expire "$home"
 folder=$home/$server
 fresh=$home/.claim.$token.$$
-mkdir "$folder" 2>/dev/null
+# Other users' folders are closed to us. What they act on they mark in the open, with a file of their own. Only root and
+# the server's owner can act on it, so nobody else's mark counts.
+elsewhere() {
+    of=$(sed -n 's/^Uid:[[:space:]]*\([0-9]*\).*/\1/p' "/proc/${server%-*}/status" 2>/dev/null)
+    for theirs in "$base/bringup-$server".*; do
+        [ -f "$theirs" ] && [ ! -L "$theirs" ] || continue
+        user=$(owner "$theirs")
+        [ "$user" != "$(id -u)" ] || continue
+        case $user in 0 | "${of:-0}") ;; *) continue ;; esac
+        passed=$(age "$theirs")
+        [ "$passed" -lt "$lease" ] || continue
+        echo "busy $passed"
+        echo "user $(name "$user")"
+        head -c 2000 "$theirs" 2>/dev/null
+        return
+    done
+    return 1
+}
+elsewhere && exit
+made=no
+mkdir "$folder" 2>/dev/null && made=yes
 read -r boot </proc/sys/kernel/random/boot_id
 read -r up _ </proc/uptime
 ticks=$((${up%.*}${up#*.} * $(getconf CLK_TCK 2>/dev/null || echo 100) / 100))
@@ -23,7 +52,19 @@ if ! ln "$fresh" "$folder/claim" 2>/dev/null; then
     mv -f "$fresh" "$folder/claim"
 fi
 rm -f "$fresh"
-if [ "$keep" != yes ]; then
-    for file in "$folder"/*; do [ "$file" = "$folder/claim" ] || rm -rf -- "$file"; done
+{ ! read -r mark <"$folder/mark" || rm -f -- "$mark"; } 2>/dev/null
+# mktemp makes a new file, never one that is there already or that a link leads to.
+mark=$(mktemp "$base/bringup-$server.XXXXXX") && printf '%s\n' "$mark" >"$folder/mark" &&
+    printf 'action %s\nwho %s\n' "$action" "$who" >"$mark" && chmod 644 "$mark" || { drop "$folder"; echo "nowhere"; exit; }
+# Whoever marked it at the same moment sees ours, too: then both give way.
+if elsewhere; then
+    rm -f -- "$mark"
+    [ "$made" = no ] || drop "$folder"
+    exit
 fi
-printf 'claimed ' && printf %s "$folder" | od -An -v -tx1 | tr -d ' \n' && echo
+if [ "$keep" != yes ]; then
+    hidden=$(hidden "$folder")
+    [ "$hidden" = "$folder" ] || rm -rf -- "$hidden"
+    for file in "$folder"/*; do case ${file##*/} in claim | mark) ;; *) rm -rf -- "$file" ;; esac; done
+fi
+echo "claimed $(hexadecimal "$folder")"

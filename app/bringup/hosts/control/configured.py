@@ -51,14 +51,18 @@ def launcher_words(launcher: Launcher) -> str:
 
 
 async def prepare(host: Host, claimed: Claim, command: LaunchCommand) -> Launchable:
-    """Keep, in the folder of a claim, what a launch of a configured command needs; nothing is launched yet."""
-    pairs = (f"{name}={value}" for name, value in command.env.items())
+    """Keep, in the folder of a claim, what a launch of a configured command needs; nothing is launched yet.
+
+    The variables travel on the standard input: whoever is on the host can read the command lines there.
+    """
+    pairs = (f"{name}={value}".replace("\0", "") for name, value in command.env.items())
+    words = b"".join(pair.encode("utf-8", "surrogateescape") + b"\0" for pair in pairs)
     asked = journal.script(
-        "prepare.sh", claimed.folder, claimed.token, command.cwd, command.log, command.command, *pairs
+        "prepare.sh", claimed.folder, claimed.token, command.cwd, command.log, command.command, len(words)
     )
-    done = await host.run(asked, limit=1 << 14)
+    done = await host.run(asked, stdin=words, limit=1 << 14)
     if done.stdout.strip() != b"kept":
-        said = clean_text(done.stderr.decode("utf-8", "replace")).strip() or "nothing was said"
+        said = clean_text(done.stderr.decode("utf-8", "replace")).strip().rstrip(".") or "nothing was said"
         raise BringupError(f"The launch could not be prepared on {host.name}: {said}.", "Nothing was done.")
     return Launchable(cwd=command.cwd, stdout=command.log, stderr=command.log, claim=claimed)
 

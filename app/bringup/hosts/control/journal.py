@@ -1,14 +1,27 @@
 """Actions on a server, written down on its host: one at a time, and to be found after a lost connection.
 
-A folder of the login's own (0700) holds a folder for each server that is acted on, named by PID and start time. In it
-lies the claim of whoever acts: made by a hard link, so there is one. Every step renews it; one that was not renewed for
-LEASE seconds was cut off. The stop goes on only while its console is there to watch it; only the launch, which must not
-be torn, is one script on the host that outlives the connection.
+What lies on the host, and for how long:
+
+* /tmp/bringup-UID (0700), UID being the login's, holds a folder PID-START for each server that is acted on. In it lie
+  the claim of whoever acts (made by a hard link, so there is one), how far it is, and what the first launch was like
+  but for the next point. It is removed with the end of the action, or by the first look seven days after the last sign.
+* /dev/shm/bringup-UID (0700), where /dev/shm is in memory and takes it, else the same folder: the environment and the
+  command lines (0600), from just before the stop until the new server has read them, or the action is given up. Where
+  neither happens they are removed an hour after that, by a process that waits there for it or by the next look, but not
+  while the action still gives signs. What finds a new server again by its command line stays as long as the folder. The
+  pages of a tmpfs can be swapped out.
+* /tmp/bringup-PID-START.XXXXXX (0644) says to other users who acts on the server, while that lasts.
+
+The folders depend on nothing in the login's environment, so that two consoles cannot miss each other. Every step renews
+a claim; one that was not renewed for LEASE seconds was cut off. The stop goes on only while its console is there to
+watch it; only the launch, which must not be torn, is one script on the host that outlives the connection.
 """
 
 from __future__ import annotations
 
+import os
 import secrets
+import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -24,6 +37,9 @@ LEASE = 30
 """Seconds without a sign after which an action counts as cut off."""
 BEAT = 5.0
 """Seconds after which a long step renews its claim."""
+PLACES = "BRINGUP_PLACES"
+"""Names, here and not on the host, other folders than /tmp and /dev/shm there: "FOLDER" or "FOLDER:FOLDER". It is for
+tests: consoles with different ones do not see each other."""
 
 
 class Busy(BringupError):
@@ -44,8 +60,11 @@ def new_token() -> str:
 
 
 def script(name: str, *arguments: object) -> str:
-    """Return a script that may use place.sh."""
-    return f"{read_script('control/place.sh')}\n{plain_script(name, *arguments)}"
+    """Return a script that may use place.sh and keeping.sh."""
+    base, _, memory = os.environ.get(PLACES, "/tmp:/dev/shm").partition(":")
+    folders = f"base={shlex.quote(base)} memory={shlex.quote(memory or base)}"
+    shared = (read_script("control/place.sh"), read_script("control/keeping.sh"))
+    return "\n".join((folders, *shared, plain_script(name, *arguments)))
 
 
 async def claim(
@@ -65,12 +84,7 @@ async def claim(
         return Claim(unhex(value), token)
     if word == "busy":
         raise _busy(host, server, value, read_facts(rest), lease)
-    said = clean_text(done.stderr.decode("utf-8", "replace")).strip() or "nothing was said"
-    raise ChannelRefused(
-        f"{host.name} has no place where an action can be written down: {said}.",
-        "Is /tmp full, or is /tmp/bringup-UID somebody else's? Nothing was done.",
-        reason="other",
-    )
+    raise _nowhere(host, value, clean_text(done.stderr.decode("utf-8", "replace")).strip())
 
 
 async def step(host: Host, claimed: Claim, name: str, members: Iterable[Process] = ()) -> None:
@@ -117,8 +131,23 @@ def unhex(text: str) -> str:
 def _busy(host: Host, server: Server, age: str, facts: dict[str, str], lease: int) -> Busy:
     seconds = int(age) if age.isdigit() else 0
     who = f" by {facts['who']}" if facts.get("who") else ""
+    who += f" (logged in as {facts['user']})" if facts.get("user") else ""
     action = facts.get("action") or "action"
     return Busy(
         f"A {action} of PID {server.pid} on {host.name} is under way{who}; its last sign came {duration(seconds)} ago.",
         f"Nothing was done. If it was cut off, this can be tried again in {duration(max(1, lease - seconds))}.",
+    )
+
+
+def _nowhere(host: Host, value: str, said: str) -> ChannelRefused:
+    folder, _, owner = value.partition(" ")
+    why, hint = said or "nothing was said", "Is there room in /tmp?"
+    if owner:
+        path = clean_text(unhex(folder))
+        why = f"{path} is no folder that only this login can open (it belongs to {clean_text(owner)})"
+        hint = f"Look at what it is; as root it can be removed: rm -r {shlex.quote(path)}."
+    return ChannelRefused(
+        f"{host.name} has no place where an action can be written down: {why}.",
+        f"{hint} Nothing was done.",
+        reason="other",
     )

@@ -1,22 +1,25 @@
-# Arguments: FOLDER TOKEN SECONDS INSIDE CHILD PANE. Launches what capture.sh kept in FOLDER, and watches for SECONDS. CHILD
-# and PANE are scripts; INSIDE is the command that runs one in a terminal, "" for a process of its own. Prints one of
+# Arguments: FOLDER TOKEN SECONDS INSIDE CHILD PANE PERL PYTHON SHELL. Launches what capture.sh kept in FOLDER, and watches
+# for SECONDS. CHILD and PANE are scripts, the last three are for child.sh to become the server by; INSIDE is the command
+# that runs PANE in a terminal, "" for a process of its own. Prints one of
 #   lost, none, running PID:START, again PID:START
 #                                       nothing was launched: not ours any more, nothing kept, the old server still runs
 #   started PID:START                   with "log PATH" for each log that was put aside, "unlike WHAT" for what is not as it was
 #   ended STATUS                        it ended meanwhile; its last words follow (hexadecimal). What was kept is kept on
 folder=$1 token=$2 looks=$(($3 * 10)) inside=$4
 holds "$folder" "$token" || { echo lost; exit; }
-[ -f "$folder/ticket" ] && [ -f "$folder/environ" ] || { echo none; exit; }
+hidden=$(hidden "$folder")
+[ -f "$folder/ticket" ] && [ -f "$hidden/environ" ] || { echo none; exit; }
 for member in $(cat "$folder/members" 2>/dev/null); do alive "$member" && { echo "running $member"; exit; }; done
 server=${folder##*/} server=${server%-*}:${server##*-}
 alive "$server" && { echo "running $server"; exit; }
 other=$(again "$folder") && { echo "again $other"; exit; }
 umask 077
-printf %s "$5" >"$folder/child" && printf %s "$6" >"$folder/pane" || exit
-rm -f "$folder/new" "$folder/ended" "$folder/words" "$folder/taken"
+printf %s "$5" >"$folder/child" && printf %s "$6" >"$folder/pane" && printf '%s\n' "$hidden" >"$folder/hidden" &&
+    printf %s "$7" >"$folder/become.pl" && printf %s "$8" >"$folder/become.py" && printf %s "$9" >"$folder/become.sh" || exit
+rm -f "$folder/new" "$folder/ended" "$folder/words" "$folder/said" "$folder/taken"
 echo launching >"$folder/step"
 # They are removed as soon as the server has them; where it fails at once they come back for another try.
-exec 4<"$folder/environ" 5<"$folder/argv"
+exec 4<"$hidden/environ" 5<"$hidden/argv"
 
 pause() { sleep 0.1 2>/dev/null || { sleep 1; look=$((look + 9)); }; }
 path() { readlink -n "$folder/$1" && echo .; }
@@ -64,7 +67,7 @@ new=''
 look=0
 if [ -n "$new" ]; then
     # Until the new process has read them, its environment and command line lie here.
-    while alive "$new" && { [ "$look" -lt "$looks" ] || [ -f "$folder/argv" ]; }; do pause; look=$((look + 1)); done
+    while alive "$new" && { [ "$look" -lt "$looks" ] || [ -f "$hidden/argv" ]; }; do pause; look=$((look + 1)); done
     if alive "$new"; then
         echo launched >"$folder/step"
         sed 's/^/unlike /' "$folder/unlike"
@@ -83,10 +86,13 @@ echo "ended $status"
 {
     [ ! -f "$folder/words" ] || cat "$folder/words"
     [ -z "$last" ] || tail -c "+$((before + 1))" "$last" 2>/dev/null | tail -c 2000
-} | od -An -v -tx1 | tr -d ' \n'
+} >"$folder/said"
+od -An -v -tx1 <"$folder/said" | tr -d ' \n'
 echo
-[ -f "$folder/environ" ] || cat <&4 >"$folder/environ"
-[ -f "$folder/argv" ] || cat <&5 >"$folder/argv"
+[ -f "$hidden/environ" ] || cat <&4 >"$hidden/environ"
+[ -f "$hidden/argv" ] || cat <&5 >"$hidden/argv"
+exec 4<&- 5<&-
+watch_over "$folder" "$hidden"
 echo "$status" >"$folder/ended"
 echo failed >"$folder/step"
 : >"$folder/ticket"

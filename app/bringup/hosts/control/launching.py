@@ -27,6 +27,8 @@ class Started:
     """What could not be repeated, in words: "limit (Max open files) that was 1048576"."""
     aside: tuple[str, ...] = ()
     """Where old logs were put."""
+    unchecked: str = ""
+    """What could not be checked before it was launched, as a part of a sentence; "" where all was."""
 
 
 def read_launch(name: str, done: Completed, log: str = "") -> Started:
@@ -39,7 +41,7 @@ def read_launch(name: str, done: Completed, log: str = "") -> Started:
         if key == "ended":
             told["words"] = lines[number + 1 : number + 2]
             break
-    said = clean_text(done.stderr.decode("utf-8", "replace")).strip()
+    said = clean_text(done.stderr.decode("utf-8", "replace")).strip().rstrip(".")
     _refused(name, told)
     if "ended" in told:
         words = last_words(unhex("".join(told.get("words", ()))))
@@ -56,8 +58,8 @@ def read_launch(name: str, done: Completed, log: str = "") -> Started:
 
 
 def last_words(text: str) -> str:
-    """Return the last lines of an output in one line."""
-    return " / ".join(clean_text(line).strip() for line in text.strip().splitlines()[-LAST_WORDS:])
+    """Return the last lines of an output in one line, without a full stop: the sentence around it has one."""
+    return " / ".join(clean_text(line).strip() for line in text.strip().splitlines()[-LAST_WORDS:]).rstrip(".")
 
 
 def _refused(name: str, told: dict[str, list[str]]) -> None:

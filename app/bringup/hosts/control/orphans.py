@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from bringup.core.events import Process, Server
 from bringup.hosts import readiness
 from bringup.hosts.base import Host
 from bringup.hosts.control import processes
 from bringup.hosts.control.family import descendants
+from bringup.hosts.control.gpu_memory import Holders, gpu_holders
+from bringup.hosts.control.pace import Pace
 from bringup.hosts.control.processes import Identity, Row, Signal, script
 from bringup.hosts.control.steps import Report, Step, count
 from bringup.hosts.control.stopped import Stopped
-from bringup.hosts.control.stopping import GPU_WAIT, KILL_WAIT, STEP, Pace
+from bringup.hosts.control.stopping import GPU_WAIT, KILL_WAIT, STEP
 from bringup.hosts.discover import discover
 from bringup.hosts.discover.candidates import Engine
 
@@ -27,6 +30,8 @@ _REAPERS = frozenset(
     {"systemd", "init", "tini", "dumb-init", "docker-init", "catatonit", "s6-svscan", "containerd-shim"}
 )
 """What takes over the children of a process that has ended (PR_SET_CHILD_SUBREAPER, prctl(2))."""
+Memory = Literal["held", "none", "unknown", "no GPU"]
+"""Whether nvidia-smi says that a process holds GPU memory; "unknown": it was asked and did not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,10 @@ class Orphan:
     age: float = 0.0
     """Seconds since it was started."""
     gpu_mib: int | None = None
-    """GPU memory that it holds; None where it holds none or nobody can tell."""
+    """GPU memory that it holds; None where it holds none or nobody can tell how much."""
+    memory: Memory = "no GPU"
+    unasked: str = ""
+    """Why it is not known whether it holds any, as the rest of a sentence."""
     rss_kb: int = 0
     why_not: str = ""
     """Why it is not cleared, as a sentence; "" where it may be."""
@@ -48,25 +56,33 @@ class Orphan:
         """PID and start time."""
         return self.process.pid, self.process.start
 
+    @property
+    def is_leftover(self) -> bool:
+        """It holds nothing of a GPU although this host has some: it disturbs no start."""
+        return self.memory == "none"
+
 
 async def orphans(host: Host, engines: Sequence[Engine], *, within: int | None = None) -> tuple[Orphan, ...]:
-    """Look for orphans, those that hold most GPU memory first; `within` leaves a process and what descends from it."""
+    """Look for orphans, those that hold most GPU memory first, leftovers last.
+
+    `within` leaves a process and what descends from it.
+    """
     found = await discover(host, engines, within=within)
     rows = {pid: row for pid, row in (await processes.list_processes(host)).items() if not row.ended}
-    holders = await processes.gpu_holders(host) or {}
+    gpus = await gpu_holders(host)
     named = {each.pid: each.engine for each in found.orphans}
-    suspects = [rows[pid] for pid in {*named, *holders} & rows.keys()]
+    suspects = [rows[pid] for pid in {*named, *gpus.held} & rows.keys()]
     seen = [each for each in await processes.describe(host, suspects) if not _is_led(each, rows, found.servers)]
     adopted = {pid for pid, row in rows.items() if row.ppid == 1} | await _below_reapers(host, seen, rows)
     chosen = {}
     for process in seen:
         engine = named.get(process.pid) or _child_of(process, engines)
-        if process.pid in named or (engine and process.pid in adopted and process.pid in holders):
-            chosen[process.pid] = Orphan(process, engine, gpu_mib=holders.get(process.pid))
+        if process.pid in named or (engine and process.pid in adopted and process.pid in gpus.held):
+            chosen[process.pid] = _orphan(process, engine, gpus)
     aged = await _with_age(host, chosen)
     init = await _python_as_init(host)
     judged = [await _judge(host, each, found.user, found.servers, rows, init) for each in aged]
-    return tuple(sorted(judged, key=lambda each: (-(each.gpu_mib or 0), each.process.pid)))
+    return tuple(sorted(judged, key=lambda each: (each.is_leftover, -(each.gpu_mib or 0), each.process.pid)))
 
 
 async def clear(
@@ -82,7 +98,7 @@ async def clear(
 
     Each is signalled by PID and start time. What may not be cleared any more is reported and left alone.
     """
-    pace = pace or Pace(drain=GRACE)
+    pace = pace or Pace()
     begun = pace.clock()
     wanted = {each.identity for each in chosen}
     now = [each for each in await orphans(host, engines, within=within) if each.identity in wanted]
@@ -93,14 +109,16 @@ async def clear(
     roots = {each.process.pid for each in now if not each.why_not and _runs(rows, each.identity)}
     family = await processes.describe(host, (rows[pid] for pid in descendants(rows, roots)))
     killed: tuple[Process, ...] = ()
-    for name, wait in (("TERM", pace.drain), ("KILL", KILL_WAIT)):
+    for name, wait in (("TERM", GRACE if pace.drain is None else pace.drain), ("KILL", KILL_WAIT)):
         left = await _left(host, family)
         killed = left if name == "KILL" else killed
         await _end(host, left, "KILL" if name == "KILL" else "TERM", wait, report, pace)
     left = await _left(host, family)
-    held = await _memory(host, family, report, pace)
+    gpus = await _memory(host, family, report, pace)
     ended = tuple(each for each in family if each not in left)
-    return Stopped(ended, tuple(each for each in killed if each in ended), left, held, took=pace.clock() - begun)
+    held = tuple(sorted(gpus.held.keys() & {each.pid for each in family}))
+    hard = tuple(each for each in killed if each in ended)
+    return Stopped(ended, hard, left, held, gpus.unasked, took=pace.clock() - begun)
 
 
 async def _end(host: Host, left: Sequence[Process], name: Signal, wait: float, report: Report, pace: Pace) -> None:
@@ -114,15 +132,15 @@ async def _end(host: Host, left: Sequence[Process], name: Signal, wait: float, r
         await pace.sleep(STEP)
 
 
-async def _memory(host: Host, family: Sequence[Process], report: Report, pace: Pace) -> tuple[int, ...]:
+async def _memory(host: Host, family: Sequence[Process], report: Report, pace: Pace) -> Holders:
     ours, begun = {each.pid for each in family}, pace.clock()
-    while held := ours & (await processes.gpu_holders(host) or {}).keys():
+    while held := ours & (gpus := await gpu_holders(host)).held.keys():
         waited = pace.clock() - begun
         if waited >= GPU_WAIT:
             break
         report(Step(f"The GPU driver still holds the memory of {len(held)} ended processes.", GPU_WAIT - waited))
         await pace.sleep(STEP)
-    return tuple(sorted(held))
+    return gpus
 
 
 async def _left(host: Host, wanted: Collection[Process]) -> tuple[Process, ...]:
@@ -135,6 +153,12 @@ async def _left(host: Host, wanted: Collection[Process]) -> tuple[Process, ...]:
 def _runs(rows: Mapping[int, Row], identity: Identity) -> bool:
     row = rows.get(identity[0])
     return row is not None and row.start == identity[1] and not row.ended
+
+
+def _orphan(process: Process, engine: str, gpus: Holders) -> Orphan:
+    held = process.pid in gpus.held
+    memory: Memory = "held" if held else "none" if gpus.answered else "unknown" if gpus.unasked else "no GPU"
+    return Orphan(process, engine, gpu_mib=gpus.held.get(process.pid), memory=memory, unasked=gpus.unasked)
 
 
 def _is_led(process: Process, rows: Mapping[int, Row], servers: Iterable[Server]) -> bool:

@@ -10,6 +10,7 @@ from bringup.core.events import Process, Server
 from bringup.core.sanitize import clean_text
 from bringup.hosts.base import Completed, Host
 from bringup.hosts.control.launching import last_words
+from bringup.hosts.control.pace import Hurry
 from bringup.hosts.control.processes import script
 from bringup.hosts.control.steps import Report, Step, count
 
@@ -34,7 +35,13 @@ class OwnStop:
     """One run of a launcher's stop command, with a countdown while it lasts."""
 
     def __init__(
-        self, host: Host, server: Server, drain: float, say: Report, left: Callable[[], Awaitable[tuple[Process, ...]]]
+        self,
+        host: Host,
+        server: Server,
+        drain: float,
+        say: Report,
+        left: Callable[[], Awaitable[tuple[Process, ...]]],
+        hurry: Hurry,
     ) -> None:
         self._host = host
         self._server = server
@@ -42,9 +49,10 @@ class OwnStop:
         self._drain = drain
         self._say = say
         self._left = left
+        self._hurry = hurry
 
     async def run(self, rest: Callable[[], Awaitable[None]]) -> None:
-        """Run it to its end; raises ChannelRefused with its own words when it fails."""
+        """Run it to its end, or until there is a hurry; raises ChannelRefused with its own words when it fails."""
         if not self._command:
             raise ChannelRefused(f"No stop command is known for {self._server.launcher.words}.", "Choose a signal.")
         asked = script("own.sh", self._server.pid, self._server.start, self._command)
@@ -53,6 +61,8 @@ class OwnStop:
         task = asyncio.ensure_future(self._host.run(asked, timeout=limit, limit=1 << 16))
         try:
             while not task.done():
+                if self._hurry.asked:
+                    return
                 left = await self._left()
                 await rest()
                 self._say(Step(f"{self._command} is at work; {count(left)} still run.", self._drain))

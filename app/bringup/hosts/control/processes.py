@@ -145,25 +145,3 @@ async def port_user(host: Host, port: int) -> str:
     """Return who listens on a port of the host, "" where nobody does."""
     done = await host.run(script("listener.sh", port), limit=4096)
     return done.stdout.decode("utf-8", "replace").partition("\n")[0]
-
-
-async def gpu_holders(host: Host) -> dict[int, int | None] | None:
-    """Return the MiB of GPU memory by PID, None where the driver does not say how much.
-
-    Returns None where nobody can tell: no nvidia-smi, or one that hangs.
-    """
-    try:
-        done = await host.run(script("gpu_holders.sh"), limit=1 << 16)
-    except ChannelRefused as refused:
-        if refused.reason == "timeout":
-            return None
-        raise
-    if done.status != 0:
-        return None
-    held: dict[int, int | None] = {}
-    for line in done.stdout.decode("ascii", "replace").splitlines():
-        pid, _, used = (part.strip() for part in line.partition(","))
-        if pid.isdigit():
-            sum_of = held.get(int(pid), 0)
-            held[int(pid)] = sum_of + int(used) if used.isdigit() and sum_of is not None else None
-    return held

@@ -1,8 +1,9 @@
 """Launching a server again as it was launched: argv, directory, environment, limits and log files.
 
-Everything is taken from /proc/PID while the server still runs and stays on the host: environments hold tokens. A log
-that was appended to is appended to, one that began with the launch is put aside: the old lines say why there was a
-restart. What cannot be repeated (a limit, the control group) is told.
+Everything is taken from /proc/PID while the server still runs and stays on the host: environments hold tokens.
+journal.py says where it lies and for how long; from there the new process reads it itself, so that it is in nobody's
+command line. A log that was appended to is appended to, one that began with the launch is put aside: the old lines say
+why there was a restart. What cannot be repeated (a limit, the control group) is told.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ async def launch_kept(host: Host, claimed: Claim, inside: str = "", log: str = "
         watch,
         inside.replace(PLACE, shlex.quote(command)),
         child,
-        read_script("control/pane.sh"),
+        *(read_script(f"control/{name}") for name in ("pane.sh", "become.pl", "become.py", "become.sh")),
     )
     done = await host.run(asked, timeout=TIMEOUT + watch, limit=1 << 16)
     return read_launch(host.name, done, log)
@@ -122,7 +123,7 @@ async def _look(host: Host, server: Server, claimed: Claim | None) -> Launchable
         raise ChannelRefused(f"{host.name} could not tell how PID {server.pid} was launched.", reason="other")
     why = obstacle(facts, server)
     if claimed is not None and not why and "kept" not in facts:
-        why = "what it was launched with could not be kept on the host: is there room in /tmp?"
+        why = "what it was launched with could not be kept on the host: is there room in /tmp and /dev/shm?"
     terminal = "inside" in (facts.get("out-kind"), facts.get("err-kind"))
     return Launchable(
         restartable=f"{why[0].upper()}{why[1:]}" if why else "",

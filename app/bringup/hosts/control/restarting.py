@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Collection, Coroutine, Sequence
 from dataclasses import replace
 
-from bringup.core.errors import BringupError, ConnectionLost, UsageError
+from bringup.core.errors import BringupError, ChannelRefused, ConnectionLost, UsageError
 from bringup.core.events import Server
 from bringup.hosts.base import Host
 from bringup.hosts.control import journal, processes
@@ -14,12 +14,13 @@ from bringup.hosts.control.configured import LaunchCommand, prepare
 from bringup.hosts.control.journal import Claim
 from bringup.hosts.control.launching import LaunchFailed, Started
 from bringup.hosts.control.own_command import is_own, run_start, says
+from bringup.hosts.control.pace import Pace
 from bringup.hosts.control.processes import Identity, Signal
 from bringup.hosts.control.relaunch import WATCH, Launchable, capture, edit, launch_kept, relaunch
-from bringup.hosts.control.respawn import find_again, running
+from bringup.hosts.control.respawn import find_again, may_return, running
 from bringup.hosts.control.steps import Report, Step
 from bringup.hosts.control.stopped import Stopped
-from bringup.hosts.control.stopping import STEP, Pace, stop
+from bringup.hosts.control.stopping import STEP, stop
 from bringup.hosts.control.surveying import Survey, nobody
 from bringup.hosts.control.unfinished import Unfinished
 
@@ -29,6 +30,22 @@ PERHAPS_WAIT = 10.0
 """The same, where nobody can tell whether what stands above the server starts it again."""
 APPEAR = 20.0
 """Seconds for a server to be seen after its launcher's own start command."""
+
+
+class LeftToAnother(BringupError):
+    """The server was stopped and nothing was launched: what had started it still runs and may start it again.
+
+    What was kept stays on the host: `resume` launches it all the same, `discard` gives it up.
+    """
+
+    def __init__(self, what: str, stopped: Stopped) -> None:
+        super().__init__(
+            f"{what} Nothing was launched from here, so that there are never two servers: no server runs.", _KEPT
+        )
+        self.stopped = stopped
+
+
+_KEPT = "What it was launched with is kept on the host: launch it all the same once that is settled, or discard it."
 
 
 async def restart(
@@ -43,37 +60,30 @@ async def restart(
     pace: Pace | None = None,
     is_engine: Callable[[str], bool] = nobody,
     watch: int = WATCH,
+    regardless: bool = False,
 ) -> Started:
     """Restart a server; `argv` launches another command line, `command` the configured one; without a `signal` the
-    server is stopped the way of its launcher.
+    server is stopped the way of its launcher. With `regardless` it is launched although what had started it still runs
+    and may do so, too.
 
-    Raises BringupError. Before anything was done, the claim is given back; after that, what was kept stays on the host
-    and `unfinished` tells of it, so that the launch can be tried again or be given up.
+    Raises BringupError, and LeftToAnother. Before anything was done, the claim is given back; after that, what was kept
+    stays on the host and `unfinished` tells of it, so that the launch can be tried again or be given up.
     """
-    launcher, pace = plan.server.launcher, pace or Pace()
-    way: Signal = signal or ("OWN" if launcher.stop else "TERM")
+    way: Signal = signal or ("OWN" if plan.server.launcher.stop else "TERM")
+    kept = await _kept_or_released(host, plan, claimed, argv, command, report)
+    pace = _patient(pace or Pace(), plan.server, way, regardless=regardless)
     try:
-        check_edit(plan.server, argv)
-        kept = await _keep(host, plan, claimed, argv, command, report)
-    except ConnectionLost:
+        stopped = await stop(host, plan, signal=way, report=report, pace=pace, is_engine=is_engine, claimed=claimed)
+    except ChannelRefused as refused:
+        # Nothing was signalled. What a launcher's own command has begun may go on, though it failed.
+        if refused.reason == "denied" and way != "OWN":
+            await journal.release(host, claimed)
         raise
-    except BringupError:
-        await journal.release(host, claimed)
-        raise
-    stopped = await stop(
-        host,
-        plan,
-        signal=way,
-        report=report,
-        pace=replace(pace, respawn=_patience(plan.server, way) if pace.respawn is None else pace.respawn),
-        is_engine=is_engine,
-        claimed=claimed,
-    )
-    started = _started_again(host, plan.server, stopped)
+    started = await _started_again(host, plan.server, claimed, stopped, regardless=regardless)
     if started is None:
         started = await _launch(host, plan.server, claimed, kept, report, pace, watch)
     await journal.release(host, claimed)
-    return started
+    return replace(started, unchecked=stopped.unchecked)
 
 
 async def resume(
@@ -115,10 +125,33 @@ def check_edit(server: Server, argv: Sequence[str] | None) -> None:
         raise UsageError("The edited command is empty.", "Nothing was done.")
 
 
-def _patience(server: Server, way: Signal) -> float:
-    if way == "OWN" or server.launcher.respawns is False:
-        return 0.0
-    return SUPERVISOR_WAIT if server.launcher.respawns else PERHAPS_WAIT
+def _patient(pace: Pace, server: Server, way: Signal, *, regardless: bool) -> Pace:
+    """Return the pace with the time that whatever stands above the server is given to start it again, or to end."""
+    if pace.respawn is not None:
+        return pace
+    if way == "OWN" or not may_return(server.launcher):
+        return replace(pace, respawn=0.0)
+    perhaps = 0.0 if regardless else PERHAPS_WAIT
+    return replace(pace, respawn=SUPERVISOR_WAIT if server.launcher.respawns else perhaps)
+
+
+async def _kept_or_released(
+    host: Host,
+    plan: Survey,
+    claimed: Claim,
+    argv: Sequence[str] | None,
+    command: LaunchCommand | None,
+    report: Report,
+) -> Launchable | None:
+    """Keep what the launch needs; where that cannot be, nothing was done and the claim is given back."""
+    try:
+        check_edit(plan.server, argv)
+        return await _keep(host, plan, claimed, argv, command, report)
+    except ConnectionLost:
+        raise
+    except BringupError:
+        await journal.release(host, claimed)
+        raise
 
 
 async def _keep(
@@ -153,20 +186,22 @@ async def _keep(
     return kept
 
 
-def _started_again(host: Host, server: Server, stopped: Stopped) -> Started | None:
+async def _started_again(
+    host: Host, server: Server, claimed: Claim, stopped: Stopped, *, regardless: bool
+) -> Started | None:
     """Return what a supervisor started; raises BringupError where nothing must be launched now."""
-    kept = "What it was launched with is kept on the host: launch it when that is settled, or discard it."
     if stopped.again is not None:
         return Started(stopped.again.pid, stopped.again.start)
     if not stopped.complete:
-        raise BringupError(f"{stopped.sentence} Nothing was launched.", kept)
-    if stopped.supervised and server.launcher.respawns:
-        raise BringupError(
-            f"The server was stopped, and {server.launcher.words} has not started it again yet on {host.name}. Nothing"
-            " was launched from here, so that there are never two servers: no server runs.",
-            kept,
-        )
-    return None
+        raise BringupError(f"{stopped.sentence} Nothing was launched.", _KEPT)
+    if not stopped.supervised or (regardless and not server.launcher.respawns):
+        return None
+    await journal.step(host, claimed, "undecided")
+    who = server.launcher.words
+    if server.launcher.respawns:
+        raise LeftToAnother(f"The server was stopped, and {who} has not started it again yet on {host.name}.", stopped)
+    who = stopped.may_come_back or f"{who} may start it again"
+    raise LeftToAnother(f"The server on {host.name} was stopped; {who}.", stopped)
 
 
 async def _launch(

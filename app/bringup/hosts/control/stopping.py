@@ -6,44 +6,31 @@ needs time to take the memory back, and a launch before that fails, so the GPUs 
 
 from __future__ import annotations
 
-import asyncio
-import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from math import ceil
 
 from bringup.core.errors import ChannelRefused
 from bringup.core.events import Process
+from bringup.engines.endings import ending_of
 from bringup.hosts.base import Host
 from bringup.hosts.control import journal, processes
+from bringup.hosts.control.gpu_memory import Holders, gpu_holders
 from bringup.hosts.control.journal import Claim
 from bringup.hosts.control.own_command import OwnStop
+from bringup.hosts.control.pace import Pace
 from bringup.hosts.control.processes import Identity, Signal
-from bringup.hosts.control.respawn import find_again, running
+from bringup.hosts.control.respawn import find_again, may_return, running, starters
 from bringup.hosts.control.steps import Report, Step, count
 from bringup.hosts.control.stopped import Stopped
 from bringup.hosts.control.surveying import Survey, look, nobody
 
-DRAIN = 10.0
-"""Seconds between the polite request and SIGKILL."""
 KILL_WAIT = 20.0
 GPU_WAIT = 60.0
+PORT_WAIT = 10.0
 STEP = 0.5
-AGAIN: Mapping[str, float] = {"vllm": 2.0}
-"""Engines that swallow the first SIGTERM while they load (vLLM 0.10.2 to 0.32): seconds until the second one."""
 RESPAWN = 5.0
 """Seconds in which a supervisor's new start is noticed after a stop."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pace:
-    """The times of a stop, and the clock it goes by."""
-
-    drain: float = DRAIN
-    """Seconds between the polite request and SIGKILL."""
-    respawn: float | None = None
-    """Seconds to wait for a supervisor that starts the server again; None: as long as its kind asks for."""
-    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-    clock: Callable[[], float] = time.monotonic
 
 
 async def stop(
@@ -80,7 +67,9 @@ class _Stop:
         self._host = host
         self._plan = plan
         self._is_engine = is_engine
-        self._pace = pace
+        self._ending = ending_of(plan.server.engine)
+        self._pace = pace if pace.drain is not None else replace(pace, drain=self._ending.drain)
+        self._budget = self._pace.drain or 0.0
         self._claim = claimed
         self._tell = report
         self._told: Step | None = None
@@ -94,34 +83,53 @@ class _Stop:
         """Go through all steps."""
         begun = self._pace.clock()
         launcher = self._plan.launcher
+        self._pace.hurry.asked = False
         await self._enter("stopping")
-        if self._plan.server.launcher.respawns is not False:
+        if may_return(self._plan.server.launcher):
             self._before = await running(self._host)
         if signal == "OWN":
-            await OwnStop(self._host, self._plan.server, self._pace.drain, self._say, self._left).run(self._rest)
+            own = OwnStop(self._host, self._plan.server, self._budget, self._say, self._left, self._pace.hurry)
+            await own.run(self._rest)
             await self._drain(None, signal)
         # Where the launcher has ended meanwhile, nobody ends the rest but we.
         elif signal != "KILL" and launcher is not None and await self._ask(launcher, signal):
             await self._drain(launcher, signal)
+        if not self._may_kill and (left := await self._left()):
+            return replace(self._came(left), spared=True, took=self._pace.clock() - begun)
         await self._enter("killing")
         await self._kill()
         left = await self._left()
         await self._enter("waiting")
-        holders = await self._gpus()
+        gpus = await self._gpus()
         again, supervised = (None, False) if left else await self._again(signal)
-        user = await self._port() if again is None else ""
+        return replace(
+            self._came(left),
+            gpu_holders=tuple(sorted(gpus.held.keys() & self._pids)),
+            unasked=gpus.unasked,
+            port_user=await self._port() if again is None else "",
+            again=again,
+            supervised=supervised,
+            starters=await starters(self._host, self._plan.server.launcher) if supervised else (),
+            took=self._pace.clock() - begun,
+        )
+
+    def _came(self, left: Sequence[Process]) -> Stopped:
+        """Return what came of the processes."""
         known = self._known
         return Stopped(
             ended=tuple(each for each in known.values() if each not in left),
             killed=tuple(known[each] for each in known if each in self._killed and known[each] not in left),
-            remains=left,
-            gpu_holders=holders,
+            remains=tuple(left),
             port=self._plan.server.port,
-            port_user=user,
-            again=again,
-            supervised=supervised,
-            took=self._pace.clock() - begun,
         )
+
+    @property
+    def _may_kill(self) -> bool:
+        return self._pace.kills or self._pace.hurry.asked
+
+    @property
+    def _pids(self) -> set[int]:
+        return {pid for pid, _ in self._known}
 
     async def _enter(self, step: str) -> None:
         """Begin a step: write it down with all processes known by now."""
@@ -147,21 +155,22 @@ class _Stop:
                 reason="denied",
             )
         if fate == "sent":
-            self._say(Step(f"SIG{signal} sent to {launcher.comm} (PID {launcher.pid}).", self._pace.drain))
+            self._say(Step(f"SIG{signal} sent to {launcher.comm} (PID {launcher.pid}).", self._budget))
         return fate == "sent"
 
     async def _drain(self, launcher: Process | None, signal: Signal) -> None:
         """Wait for the tree to end by itself; without a launcher to ask again, for what its own command left."""
-        begun, drain = self._pace.clock(), self._pace.drain
-        again = AGAIN.get(self._plan.server.engine) if signal == "TERM" else None
+        begun, drain = self._pace.clock(), self._budget
+        again = self._ending.again if signal == "TERM" and self._ending.again else None
+        then = "SIGKILL in {} s" if self._pace.kills else "given up in {} s, nothing is killed"
         while left := await self._left():
             passed = self._pace.clock() - begun
             if again is not None and passed >= again and launcher in left and launcher is not None:
                 again = None
                 await self._ask(launcher, signal)
-            if passed >= drain:
+            if passed >= drain or self._pace.hurry.asked:
                 return
-            self._say(Step(f"{count(left)} still run; SIGKILL in {drain - passed:.0f} s.", drain - passed))
+            self._say(Step(f"{count(left)} still run; {then.format(ceil(drain - passed))}.", drain - passed))
             await self._rest()
 
     async def _kill(self) -> None:
@@ -195,22 +204,21 @@ class _Stop:
         """Return which of the known processes still run."""
         if not self._known:
             return ()
-        rows = await processes.list_processes(self._host, sorted(pid for pid, _ in self._known))
+        rows = await processes.list_processes(self._host, sorted(self._pids))
         running = {(row.pid, row.start) for row in rows.values() if not row.ended}
         return tuple(each for identity, each in self._known.items() if identity in running)
 
-    async def _gpus(self) -> tuple[int, ...]:
-        """Wait until the driver has taken the memory of the known processes back."""
-        ours = {pid for pid, _ in self._known}
+    async def _gpus(self) -> Holders:
+        """Wait until the driver has taken the memory of the known processes back, or cannot be asked."""
         begun = self._pace.clock()
-        while held := ours & (await processes.gpu_holders(self._host) or {}).keys():
+        while held := self._pids & (gpus := await gpu_holders(self._host)).held.keys():
             waited = self._pace.clock() - begun
             if waited >= GPU_WAIT:
                 break
             text = f"The GPU driver still holds the memory of {len(held)} ended processes ({waited:.0f} s)."
             self._say(Step(text, GPU_WAIT - waited))
             await self._rest()
-        return tuple(sorted(held))
+        return gpus
 
     async def _again(self, signal: Signal) -> tuple[Process | None, bool]:
         """Look whether something above the server has started it again, and give it time where it is known to.
@@ -218,7 +226,7 @@ class _Stop:
         Returns the new process, and whether what would start one still runs.
         """
         launcher, wait = self._plan.server.launcher, self._pace.respawn
-        if launcher.respawns is False:
+        if not may_return(launcher):
             return None, False
         if wait is None:
             wait = 0.0 if signal == "OWN" else RESPAWN
@@ -228,7 +236,8 @@ class _Stop:
             passed = self._pace.clock() - begun
             if found is not None or not may or passed >= wait:
                 return found, may and signal != "OWN"
-            self._say(Step(f"Waiting whether {launcher.words} starts it again.", wait - passed))
+            who = launcher.words if launcher.respawns is not False else "what stands above it"
+            self._say(Step(f"Waiting whether {who} starts it again, or ends.", wait - passed))
             await self._rest()
 
     async def _port(self) -> str:
@@ -239,9 +248,9 @@ class _Stop:
         begun = self._pace.clock()
         while user := await processes.port_user(self._host, port):
             waited = self._pace.clock() - begun
-            if waited >= DRAIN:
+            if waited >= PORT_WAIT:
                 break
-            self._say(Step(f"Port {port} is still listened on (by {user}).", DRAIN - waited))
+            self._say(Step(f"Port {port} is still listened on (by {user}).", PORT_WAIT - waited))
             await self._rest()
         return user
 

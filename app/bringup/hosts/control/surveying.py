@@ -9,6 +9,7 @@ from bringup.core.events import Process, Server
 from bringup.hosts.base import Host
 from bringup.hosts.control import processes
 from bringup.hosts.control.family import adopted, descendants, launcher_group, own_session, proven
+from bringup.hosts.control.gpu_memory import gpu_holders
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,8 @@ class Survey:
     """PIDs among the members that hold memory of a GPU."""
     swept: tuple[Process, ...] = ()
     """Not the server's, but in its unit or container: the launcher's own stop command ends them too."""
+    unasked: str = ""
+    """Why nobody can tell what holds GPU memory, as the rest of a sentence; "" where nvidia-smi answered."""
 
     @property
     def launcher(self) -> Process | None:
@@ -48,8 +51,9 @@ async def survey(
     """
     unit = await _unit(host, server)
     members, bystanders, swept = await look(host, server, known, is_engine, unit)
-    holders = await processes.gpu_holders(host) or {}
-    return Survey(server, members, bystanders, tuple(each.pid for each in members if each.pid in holders), swept)
+    gpus = await gpu_holders(host)
+    held = tuple(each.pid for each in members if each.pid in gpus.held)
+    return Survey(server, members, bystanders, held, swept, gpus.unasked)
 
 
 async def look(

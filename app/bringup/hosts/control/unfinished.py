@@ -10,6 +10,7 @@ from bringup.core.sanitize import clean_text
 from bringup.core.words import duration
 from bringup.hosts.base import Host
 from bringup.hosts.control.journal import LEASE, Claim, script, unhex
+from bringup.hosts.control.launching import last_words
 from bringup.hosts.control.own_command import is_own
 from bringup.hosts.control.processes import Identity
 
@@ -39,6 +40,8 @@ class Unfinished:
     new_alive: bool = False
     status: str = ""
     """Exit status of a launch that failed."""
+    said: str = ""
+    """Its last words."""
     kept: bool = False
     """What a launch needs is still there."""
     rebooted: bool = False
@@ -60,8 +63,16 @@ class Unfinished:
         if self.busy:
             who = f" by {self.who}" if self.who else ""
             return f"A {self.action} of {self.about} is under way{who}: {_DOING.get(self.step, self.step)}."
-        cut = f"A {self.action} of {self.about} was cut off {duration(self.age)} ago {_CUT.get(self.step, '')}"
+        if self.failed:
+            return f"A {self.action} of {self.about} failed {duration(self.age)} ago; {self.outlook}."
+        became = "was left open" if self.step == "undecided" else "was cut off"
+        cut = f"A {self.action} of {self.about} {became} {duration(self.age)} ago {_CUT.get(self.step, '')}"
         return f"{cut.rstrip()}; {self.outlook}."
+
+    @property
+    def failed(self) -> bool:
+        """It was not cut off: the new server ended at once, and that was written down."""
+        return self.step == "failed" and not self.new_alive
 
     @property
     def outlook(self) -> str:
@@ -86,7 +97,8 @@ class Unfinished:
         if self.new is not None:
             status = f" with exit status {self.status}" if self.status else ""
             old = "" if self.action == "launch" else ", and so has the old one"
-            return f"the new server (PID {self.new[0]}) has ended{status}{old}: no server runs"
+            said = f" ({self.said})" if self.said else ""
+            return f"the new server (PID {self.new[0]}) has ended{status}{said}{old}: no server runs"
         if self.step == "starting":
             return f"the old server has ended, and whether {self.command} has started the new one was not written down"
         if self.action == "launch":
@@ -106,6 +118,7 @@ _CUT = {
     "launched": "just after it was launched again",
     "failed": "after it could not be launched again",
     "starting": "while its launcher was starting it again",
+    "undecided": "after the stop: what had started the server may start it again",
 }
 _DOING = {
     "": "nothing was done yet",
@@ -183,11 +196,13 @@ def _read(facts: _Facts, token: str, lease: int) -> Unfinished:
         server=_server(facts.folder) or (0, 0),
         who=plain.get("who", ""),
         age=age,
-        busy=theirs != token and age < lease,
+        # Whoever is asked to decide does nothing: anybody may.
+        busy=theirs != token and age < lease and plain.get("step") != "undecided",
         alive=tuple(facts.alive),
         new=facts.new,
         new_alive=facts.new_alive,
         status=plain.get("ended", ""),
+        said=last_words(unhex(plain.get("said", ""))),
         kept="kept" in plain,
         rebooted="rebooted" in plain,
         command=plain.get("command", ""),

@@ -1,10 +1,10 @@
-# Tells of every action of this user that was not ended: keyed lines, each action begun by "folder".
-# An environment that nobody came for within an hour is removed.
-home=$(place) || exit 0
+# Tells of every action of this user that was not ended: keyed lines, each action begun by "folder". What nobody came for
+# in time is removed.
+home=$(ours "$base/bringup-$(id -u)") || exit 0
+expire "$home"
 read -r boot </proc/sys/kernel/random/boot_id
 for folder in "$home"/*-*; do
     [ -f "$folder/claim" ] || continue
-    find "$folder" -name environ -mmin +60 -exec rm -f {} + 2>/dev/null
     printf 'folder ' && printf %s "$folder" | od -An -v -tx1 | tr -d ' \n' && echo
     cat "$folder/claim"
     echo "age $(age "$folder/claim")"
@@ -23,5 +23,6 @@ for folder in "$home"/*-*; do
         [ ! -f "$folder/new" ] || { read -r new <"$folder/new"; echo "died $new"; }
     fi
     [ ! -f "$folder/ended" ] || echo "ended $(cat "$folder/ended")"
-    [ -f "$folder/ticket" ] && [ -f "$folder/environ" ] && echo "kept yes"
+    [ ! -s "$folder/said" ] || { printf 'said ' && tail -c 2000 "$folder/said" | od -An -v -tx1 | tr -d ' \n' && echo; }
+    [ -f "$folder/ticket" ] && [ -f "$(hidden "$folder")/environ" ] && echo "kept yes"
 done

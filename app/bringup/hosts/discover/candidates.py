@@ -10,8 +10,8 @@ from typing import Any, Protocol
 from bringup.core.events import Labels
 
 _DEEPEST = 64
-_SHELLS = frozenset({"sh", "bash", "dash", "ash", "zsh", "fish", "ksh", "mksh", "csh", "tcsh", "busybox"})
-_NOT_LAUNCHERS = _SHELLS | {
+SHELLS = frozenset({"sh", "bash", "dash", "ash", "zsh", "fish", "ksh", "mksh", "csh", "tcsh", "busybox"})
+_NOT_LAUNCHERS = SHELLS | {
     *("ssh", "grep", "egrep", "rg", "tail", "less", "vi", "vim", "nano", "cat", "tee", "watch", "pgrep", "pkill", "ps"),
     *("tmux", "screen", "timeout", "nohup", "setsid", "sudo", "su", "script", "docker", "podman", "kubectl", "srun"),
 }
@@ -98,7 +98,7 @@ class Candidate:
     @property
     def is_shell(self) -> bool:
         """It runs a shell or a script of one."""
-        return self.program in _SHELLS
+        return self.program in SHELLS
 
     @property
     def title(self) -> str:
@@ -211,7 +211,7 @@ def _is_passive(process: Candidate) -> bool:
     """A shell or a wrapper that does nothing about the end of what it started."""
     if process.program in _SEEN_THROUGH:
         return True
-    if process.program not in _SHELLS:
+    if process.program not in SHELLS:
         return False
     words = _words(process)
     if any(word.startswith("-") and "c" in word for word in process.argv[1:2]):
@@ -221,7 +221,7 @@ def _is_passive(process: Candidate) -> bool:
 
 def _is_prompt(process: Candidate, below: Candidate) -> bool:
     """A shell with nothing to run but what is typed: with job control, so that what it starts has its own group."""
-    return process.program in _SHELLS and not _words(process) and below.pgid != process.pgid
+    return process.program in SHELLS and not _words(process) and below.pgid != process.pgid
 
 
 def _words(process: Candidate) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import socket
@@ -12,6 +13,8 @@ import asyncssh
 from bringup.core.errors import BringupError, ChannelRefused, ConnectionLost, LoginRefused, Unreachable
 from bringup.hosts.ssh.config import Hop
 
+SESSIONS = 4
+"""Sessions that all channels need: the log's file service, the probe, a search, and one question at a time."""
 NETWORK = (OSError, asyncssh.Error)
 """All that a connection raises once it stands; while it is made, ValueError as well (keys, configuration)."""
 
@@ -60,12 +63,25 @@ SENTENCES: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], st
     (OSError, "{host} port {port} cannot be reached: {detail}{proxy}.", "Check the network or VPN."),
     (ValueError, "The ssh setup for {name} cannot be used: {detail}.", "Check the keys and options of this host."),
 )
+_ENDED = "the network or the ssh server ended it"
+_SILENT = "the host or the network does not answer any more"
 LOSSES = {
     "": "it was closed",
-    "Connection lost": "the network or the ssh server ended it",
-    "Server not responding to keepalive": "the host or the network does not answer any more",
+    "Connection lost": _ENDED,
+    "Server not responding to keepalive": _SILENT,
 }
 """asyncssh's words for the end of a connection, in ours."""
+LOSS_NUMBERS = {
+    errno.EPIPE: _ENDED,
+    errno.ECONNRESET: _ENDED,
+    errno.ECONNABORTED: _ENDED,
+    errno.ETIMEDOUT: _SILENT,
+    errno.EHOSTUNREACH: "there is no way to the host any more",
+    errno.ENETUNREACH: "there is no network any more",
+    errno.ENETDOWN: "there is no network any more",
+}
+"""The operating system's errors for the same."""
+_NUMBERED = re.compile(r"\[Errno (\d+)\] *")
 
 
 @dataclass(slots=True)
@@ -74,6 +90,8 @@ class Attempts:
 
     keys: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    answered: list[str] = field(default_factory=list)
+    """What the operator gave, once for each try: "password" or "answers"."""
     offers: set[str] = field(default_factory=set)
     """Methods of the server that would have needed the operator."""
     proxy: str = ""
@@ -112,7 +130,7 @@ def connect_error(exc: BaseException, hop: Hop, attempts: Attempts, via: str = "
 
 def _one_of_many(exc: BaseException) -> BaseException:
     # A name with several addresses: asyncio joins the errors of all of them into one text without a number.
-    numbers = {int(number) for number in re.findall(r"\[Errno (\d+)\]", str(exc))}
+    numbers = {int(number) for number in _NUMBERED.findall(str(exc))}
     if type(exc) is OSError and exc.errno is None and len(numbers) == 1:
         number = numbers.pop()
         return OSError(number, os.strerror(number))
@@ -122,6 +140,9 @@ def _one_of_many(exc: BaseException) -> BaseException:
 def _login_refused(exc: BaseException, hop: Hop, attempts: Attempts) -> LoginRefused:
     tried = f"tried {len(attempts.keys)} keys: {', '.join(attempts.keys)}" if attempts.keys else "no key was at hand"
     notes = "".join(f"; {note}" for note in attempts.notes)
+    if attempts.answered:
+        what = f"{hop.name} refused the login of {hop.user}: {_refused(attempts.answered)}; {tried}{notes}."
+        return LoginRefused(what, f"Is it the one of {hop.user}, and is that user let in? Compare with: ssh {hop.name}")
     if "authentication failures" in str(exc):
         hint = "The host counts each key as a failure: set IdentityFile and IdentitiesOnly yes for it."
     elif attempts.offers:
@@ -134,15 +155,26 @@ def _login_refused(exc: BaseException, hop: Hop, attempts: Attempts) -> LoginRef
     return LoginRefused(f"{hop.name} refused the login of {hop.user} ({tried}{notes}).", hint)
 
 
+def _refused(answered: list[str]) -> str:
+    """Say what did not help: of several steps of a login, all but the last were passed."""
+    last = answered[-1]
+    times = answered.count(last)
+    what = "the password was" if last == "password" else "the answers to its questions were"
+    return f"{what} refused ({times} {'try' if times == 1 else 'tries'})"
+
+
 def lost(name: str, why: str) -> ConnectionLost:
     """Return the error for a connection that ended while it was in use."""
-    words = LOSSES.get(why, printable(why))
+    number = _NUMBERED.match(why)
+    words = LOSSES.get(why) or (LOSS_NUMBERS.get(int(number[1])) if number else None)
+    words = words or printable(_NUMBERED.sub("", why))
     return ConnectionLost(f"The connection to {name} was lost: {words}.")
 
 
-def channel_error(exc: BaseException, name: str, what: str) -> ChannelRefused:
-    """Return the error for a host that is there but would not open another channel."""
+def channel_error(exc: BaseException, name: str, what: str, held: int) -> ChannelRefused:
+    """Return the error for a host that is there but would not open another channel; `held` are open on it."""
+    number = "so few sessions" if not held else f"{held} session{'' if held == 1 else 's'}"
     return ChannelRefused(
         f"{name} refused to {what}: {printable(str(exc)) or type(exc).__name__}.",
-        "Its sshd allows only so many sessions on one connection (MaxSessions); close another bringup or raise it.",
+        f"Its sshd allows only {number} on one connection: set MaxSessions to {SESSIONS} or more in its sshd_config.",
     )

@@ -61,7 +61,7 @@ class Files:
         if self._line.is_lost:
             return self._line.loss()
         if isinstance(exc, (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection)):
-            self._sftp = None
+            self._sftp, self._commands.kept = None, 0
             return ChannelRefused(f"The file service of {self._line.name} ended.", "It is started again when needed.")
         for kind, reason, words in REASONS:
             if isinstance(exc, kind):
@@ -74,13 +74,14 @@ class Files:
         """End the SFTP client."""
         if self._sftp is not None:
             self._sftp.exit()
-            self._sftp = None
+            self._sftp, self._commands.kept = None, 0
 
     async def _start(self) -> None:
         for left in reversed(range(TRIES)):
             try:
                 async with asyncio.timeout(START_TIMEOUT):
                     self._sftp = await self._line.conn.start_sftp_client()
+                    self._commands.kept = 1
             except (TimeoutError, asyncssh.SFTPError):
                 # No subsystem behind the name, or a login shell that prints into it.
                 self._missing = True
@@ -89,7 +90,7 @@ class Files:
                     raise self._line.loss() from exc
                 self._missing = exc.code == NO_SUBSYSTEM
                 if not self._missing and not left:
-                    raise channel_error(exc, self._line.name, "start its file service") from exc
+                    raise channel_error(exc, self._line.name, "start its file service", self._commands.held) from exc
             if self._line.is_lost:
                 raise self._line.loss()
             if self._missing or self._sftp is not None:

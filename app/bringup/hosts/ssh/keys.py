@@ -8,7 +8,7 @@ from pathlib import Path
 
 import asyncssh
 
-from bringup.hosts.ask import Ask, Question
+from bringup.hosts.ask import WRONG, Ask, Question
 from bringup.hosts.ssh.config import Hop
 from bringup.hosts.ssh.errors import Attempts
 
@@ -48,7 +48,7 @@ async def unlock(path: str, data: bytes, ask: Ask | None, attempts: Attempts, tr
             # bcrypt takes half a second by design.
             return await asyncio.to_thread(asyncssh.import_private_key, data, passphrase)
         except ValueError:
-            detail = "That was not it."
+            detail = WRONG
     attempts.notes.append(f"the passphrase of {path} was wrong {tries} times")
     return None
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import asyncssh
 
 from bringup.core.errors import BringupError
-from bringup.hosts.ask import Ask, Question
+from bringup.hosts.ask import WRONG, Ask, Question
 from bringup.hosts.ssh.config import Hop
 from bringup.hosts.ssh.errors import Attempts, printable
 from bringup.hosts.ssh.keys import KeyRing
@@ -75,6 +75,8 @@ class Login(asyncssh.SSHClient):
         self._ring = KeyRing(hop, self._ask, self.attempts)
         self._keys_given = False
         self._secrets_asked = 0
+        self._given: set[tuple[str, str]] = set()
+        """Kinds and texts of questions that were answered in this login: one that comes again was answered wrongly."""
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Keep why the connection ended, and wake whoever waits for that."""
@@ -105,7 +107,10 @@ class Login(asyncssh.SSHClient):
 
     async def password_auth_requested(self) -> str | None:
         """Ask for the password, as often as the configuration allows."""
-        return await self._secret("password", f"Password of {self._hop.user} on {self._hop.name}", "a password")
+        answer = await self._secret("password", f"Password of {self._hop.user} on {self._hop.name}", "a password")
+        if answer is not None:
+            self.attempts.answered.append("password")
+        return answer
 
     async def kbdint_auth_requested(self) -> str | None:
         """Say whether the host may ask its own questions."""
@@ -117,6 +122,7 @@ class Login(asyncssh.SSHClient):
     ) -> Sequence[str] | None:
         """Pass the host's questions (password, one-time code) on to the operator."""
         answers = []
+        kinds = set()
         for prompt, echo in prompts:
             kind = "password" if not echo and "assword" in prompt else "code"
             text = f"{self._hop.name} asks: {printable(prompt)}"
@@ -124,6 +130,9 @@ class Login(asyncssh.SSHClient):
             if answer is None:
                 return None
             answers.append(answer)
+            kinds.add(kind)
+        if kinds:
+            self.attempts.answered.append("password" if kinds == {"password"} else "answers")
         return answers
 
     async def _secret(self, kind: str, text: str, offer: str, detail: str = "") -> str | None:
@@ -131,9 +140,13 @@ class Login(asyncssh.SSHClient):
         if self._ask is None or (kind == "password" and self._secrets_asked >= self._hop.prompts):
             return None
         self._secrets_asked += 1
+        if (kind, text) in self._given:
+            detail = f"{WRONG} {detail}".strip()
         answer = await self._ask(Question(kind, text, detail))
         if answer is None:
             self._secrets_asked = self._hop.prompts
+        else:
+            self._given.add((kind, text))
         return answer
 
 

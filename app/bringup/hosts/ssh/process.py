@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
-from typing import Protocol
 
 import asyncssh
 
-from bringup.core.errors import BringupError, ChannelRefused, ConnectionLost
+from bringup.core.errors import BringupError, ChannelRefused
 from bringup.hosts.base import Completed, Stream
 from bringup.hosts.openings import open_or_undo
 from bringup.hosts.scripts import Output, guarded, guarded_with_input, marked, new_mark, remote_command
 from bringup.hosts.ssh.errors import NETWORK, channel_error, printable
+from bringup.hosts.ssh.way import Process, Reader, Way
 
 CHUNK = 1 << 16
 STREAM_WINDOW = 4 << 20
@@ -21,84 +21,8 @@ STREAM_WINDOW = 4 << 20
 STDERR_LIMIT = 1 << 16
 FULL = 0.1
 """Seconds before another try where all sessions are taken, one of them by a command that ends soon."""
-
-
 LINGERS = 1.0
 """Seconds for which the host may still count the session of a command that has ended."""
-
-
-class Reader(Protocol):
-    """An output of a command."""
-
-    async def read(self, n: int = ..., /) -> bytes:
-        """Return what is there, at most `n` bytes; b"" at the end."""
-        ...
-
-
-class Writer(Protocol):
-    """The standard input of a command."""
-
-    def write(self, data: bytes, /) -> None:
-        """Queue `data`."""
-        ...
-
-    async def drain(self) -> None:
-        """Wait until there is room for more."""
-        ...
-
-
-class Process(Protocol):
-    """A running command."""
-
-    @property
-    def stdin(self) -> Writer:
-        """Its standard input."""
-        ...
-
-    @property
-    def stdout(self) -> Reader:
-        """Its standard output."""
-        ...
-
-    @property
-    def stderr(self) -> Reader:
-        """Its standard error."""
-        ...
-
-    @property
-    def returncode(self) -> int | None:
-        """Its exit status; negative for a signal, None where the connection ended first."""
-        ...
-
-    async def wait_closed(self) -> None:
-        """Wait for its end."""
-        ...
-
-    def close(self) -> None:
-        """Close its channel; waits for nothing."""
-        ...
-
-
-class Way(Protocol):
-    """What carries commands to a host."""
-
-    @property
-    def name(self) -> str:
-        """The name the operator gave the host."""
-        ...
-
-    @property
-    def is_lost(self) -> bool:
-        """The connection has ended."""
-        ...
-
-    def loss(self) -> ConnectionLost:
-        """Return the error of a connection that has ended."""
-        ...
-
-    async def start(self, command: str, window: int) -> Process:
-        """Start a command of the login shell with `window` bytes of its output in flight at most."""
-        ...
 
 
 class Commands:
@@ -107,10 +31,19 @@ class Commands:
     def __init__(self, line: Way) -> None:
         self._line = line
         self._running: set[Process] = set()
+        self.kept = 0
+        """Sessions that are held beside the commands: the file service's."""
         self._short = 0
         """Commands under way that end soon."""
+        self._waiting = 0
+        """Streams that wait for a session: commands that end soon come after them."""
         self._ended = -LINGERS
         """When one of them ended, on the loop's clock."""
+
+    @property
+    def held(self) -> int:
+        """Sessions that are open on this connection."""
+        return len(self._running) + self.kept
 
     async def start(self, script: str, *, window: int = 2 << 20) -> Process:
         """Start a script; a cancelled start is ended as soon as the host has answered it."""
@@ -122,7 +55,7 @@ class Commands:
         except NETWORK as exc:
             if self._line.is_lost or not isinstance(exc, asyncssh.ChannelOpenError):
                 raise self._line.loss() from exc
-            raise channel_error(exc, self._line.name, "start another command") from exc
+            raise channel_error(exc, self._line.name, "start another command", self.held) from exc
         self._running.add(process)
         return process
 
@@ -166,26 +99,47 @@ class Commands:
     async def _start_short(self, script: str) -> Process:
         """Start a command that ends soon; where the host allows few sessions, after the one before it has ended."""
         while True:
-            try:
-                process = await self.start(script)
-            except ChannelRefused:
-                if not self._short and _now() > self._ended + LINGERS:
-                    raise
+            if not self._waiting:
+                try:
+                    process = await self.start(script)
+                except ChannelRefused:
+                    if not self._is_freed_soon():
+                        raise
+                else:
+                    self._short += 1
+                    return process
+            await asyncio.sleep(FULL)
+
+    async def _start_long(self, script: str) -> Process:
+        """Start a command that stays, before any that ends soon; where the host allows few sessions, after those."""
+        waits = 0
+        try:
+            while True:
+                try:
+                    return await self.start(script, window=STREAM_WINDOW)
+                except ChannelRefused:
+                    if not self._is_freed_soon():
+                        raise
+                self._waiting, waits = self._waiting + 1 - waits, 1
                 await asyncio.sleep(FULL)
-            else:
-                self._short += 1
-                return process
+        finally:
+            self._waiting -= waits
+
+    def _is_freed_soon(self) -> bool:
+        """A session is held by a command that ends soon, or has just ended."""
+        return self._short > 0 or _now() <= self._ended + LINGERS
 
     @contextlib.asynccontextmanager
     async def stream(self, script: str) -> AsyncIterator[Stream]:
         """Run a guarded script and read its output as it comes."""
         mark = new_mark()
-        process = await self.start(marked(guarded(script), mark), window=STREAM_WINDOW)
+        process = await self._start_long(marked(guarded(script), mark))
         stream = SshStream(self, process, mark)
         try:
             yield stream
         finally:
             stream.stop()
+            self._ended = _now()
             self.end(process)
 
     async def read(self, reader: Reader, size: int) -> bytes:

@@ -16,7 +16,8 @@ from bringup.core.errors import ChannelRefused, Reason
 from bringup.hosts.base import FileLook
 from bringup.hosts.scripts import Output, marked, new_mark
 from bringup.hosts.ssh.errors import NETWORK
-from bringup.hosts.ssh.process import CHUNK, Commands, Process
+from bringup.hosts.ssh.process import CHUNK, Commands
+from bringup.hosts.ssh.way import Process
 
 PAGE = 4096
 OPEN_TIMEOUT = 10.0

@@ -64,7 +64,7 @@ def _over_time(account: Account, axis: Axis, lines: Sequence[Line]) -> Chart:
         ends.append((level(line[-1][1]), index, line[-1][1]))
     parts += _labels(ends, level(known[0]) if known and len(set(known)) == 1 else None)
     told = "; ".join(_line_told(line, axis) for line in lines)
-    return Chart("memory", "GPU memory in use over time", told, bottom + 22, tuple(parts))
+    return Chart(f"memory{account.mark}", f"GPU memory in use{account.of} over time", told, bottom + 22, tuple(parts))
 
 
 def _levels(top: float, level: object) -> list[Node]:
@@ -127,4 +127,5 @@ def _now(account: Account, gpus: Sequence[Gpu]) -> Chart:
         parts.append(words(RIGHT + 12, y + row / 2 + 2, says, "num"))
         told.append(f"GPU {gpu.index}: {says}")
         y += row
-    return Chart("memory", "GPU memory in use at the end", "; ".join(told), y + 4, tuple(parts))
+    title = f"GPU memory in use{account.of} at the end"
+    return Chart(f"memory{account.mark}", title, "; ".join(told), y + 4, tuple(parts))

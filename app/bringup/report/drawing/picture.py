@@ -25,7 +25,7 @@ def picture(account: Account) -> str:
     found = (
         timeline_chart(account, axis) if axis is not None else None,
         ranks_chart(account, axis) if axis is not None else None,
-        memory_chart(account, axis),
+        *(memory_chart(node, axis) for node in account.each),
     )
     charts = [chart for chart in found if chart is not None]
     parts, y = _head(account)

@@ -11,8 +11,10 @@ from bringup.history.records import GOOD, StartRow
 
 _NOTABLE = 2.0
 """A phase that took so many times as long, or as short, is worth a remark …"""
-_SECONDS = 5.0
+SECONDS = 5.0
 """… where it is at least so many seconds as well."""
+_FEWEST = 3
+"""Of so many starts a median is something else than one of the two that are compared."""
 _SLOWER: Mapping[str, str] = {
     "launch": "modules read from a cold disk?",
     "download": "a slower network?",
@@ -41,7 +43,7 @@ class PhaseDifference:
     first: float | None
     second: float | None
     usual: float | None
-    """The median of the starts of the same command that became ready."""
+    """The median of the starts of the second one's command that became ready; None where they are too few."""
 
     @property
     def factor(self) -> float | None:
@@ -49,6 +51,11 @@ class PhaseDifference:
         if self.first is None or self.second is None or min(self.first, self.second) <= 0:
             return None
         return self.second / self.first
+
+    @property
+    def is_great(self) -> bool:
+        """It took more than twice as long in one of them, however short it is."""
+        return self.factor is not None and not 1 / _NOTABLE <= self.factor <= _NOTABLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +72,16 @@ class Comparison:
 
 def compare(first: StartRow, second: StartRow, kept: Sequence[StartRow]) -> Comparison:
     """Compare two starts; `kept` are all starts of the second one's command."""
-    usual = usual_of(kept)
+    usual = usual_of(kept, fewest=_FEWEST)
     one, two = took(first), took(second)
     keys = list(dict.fromkeys([*one, *two]))
     phases = tuple(PhaseDifference(key, one.get(key), two.get(key), usual.get(key)) for key in keys)
-    told = remarks(second, kept)
-    if not told and first.key == second.key:
-        told = [_remark(key, two[key], one[key], f"in start {first.number}") for key in two if key in one]
-    return Comparison(first, second, phases, tuple(filter(None, told)), first.key == second.key)
+    alike = first.key == second.key
+    told = remarks(second, kept) if alike else []
+    if not told:
+        than = f"in start {first.number}"
+        told = [_remark(key, two[key], one[key], than, guesses=alike) for key in two if key in one]
+    return Comparison(first, second, phases, tuple(filter(None, told)), alike)
 
 
 def remarks(start: StartRow, kept: Iterable[StartRow]) -> list[str]:
@@ -85,14 +94,17 @@ def remarks(start: StartRow, kept: Iterable[StartRow]) -> list[str]:
     return [remark for remark in told if remark]
 
 
-def usual_of(starts: Iterable[StartRow]) -> Mapping[str, float]:
-    """Return the (low) median of each phase over starts that became ready and were seen whole, in seconds."""
+def usual_of(starts: Iterable[StartRow], *, fewest: int = 1) -> Mapping[str, float]:
+    """Return the (low) median of each phase over starts that became ready and were seen whole, in seconds.
+
+    A phase that fewer of them went through than `fewest` has none.
+    """
     found: dict[str, list[float]] = {}
     for start in starts:
         if start.whole and start.outcome in GOOD:
             for key, seconds in took(start).items():
                 found.setdefault(key, []).append(seconds)
-    return {key: median_low(values) for key, values in found.items()}
+    return {key: median_low(values) for key, values in found.items() if len(values) >= fewest}
 
 
 def took(start: StartRow) -> Mapping[str, float]:
@@ -100,9 +112,12 @@ def took(start: StartRow) -> Mapping[str, float]:
     return {row.key: row.seconds for row in start.phases if row.ended}
 
 
-def _remark(key: str, seconds: float, usual: float, than: str) -> str:
-    """Return "weights target 4.0 times slower than the median (4 min to 1 min): cold cache?", or nothing."""
-    if abs(seconds - usual) < _SECONDS or not (seconds > _NOTABLE * usual or usual > _NOTABLE * seconds):
+def _remark(key: str, seconds: float, usual: float, than: str, *, guesses: bool = True) -> str:
+    """Return "weights target 4.0 times slower than the median (4 min, not 1 min): cold cache?", or nothing.
+
+    Why a start of another command took longer is nothing to guess at.
+    """
+    if abs(seconds - usual) < SECONDS or not (seconds > _NOTABLE * usual or usual > _NOTABLE * seconds):
         return ""
     slower = seconds > usual
     factor = seconds / max(usual, 0.1) if slower else usual / max(seconds, 0.1)
@@ -110,4 +125,4 @@ def _remark(key: str, seconds: float, usual: float, than: str) -> str:
     word = "slower" if slower else "faster"
     times = f"{factor:.1f} times" if factor < 100 else "over 100 times"
     told = f"{key.replace('/', ' ')} {times} {word} than {than} ({duration(seconds)}, not {duration(usual)})"
-    return f"{told}: {guess}" if guess else f"{told}."
+    return f"{told}: {guess}" if guess and guesses else f"{told}."

@@ -14,7 +14,7 @@ from bringup.core.words import duration
 from bringup.history.records import StartRow
 from bringup.report.harmless import harmless
 from bringup.report.history.chart import bar
-from bringup.report.history.comparison import Comparison
+from bringup.report.history.comparison import SECONDS, Comparison
 from bringup.report.history.listing import command, outcome, remarked, when
 from bringup.report.page import flow
 
@@ -37,8 +37,14 @@ def page(found: Comparison, width: int, zone: tzinfo | None = None) -> Renderabl
     lines.append(Text())
     lines += [row for remark in found.remarks for row in remarked(remark, width)]
     if not found.remarks:
-        lines.append(Text("No phase took twice as long, or half.", "dim"))
+        lines.append(Text(_nothing(found), "dim"))
     return Group(*lines)
+
+
+def _nothing(found: Comparison) -> str:
+    if any(phase.is_great for phase in found.phases):
+        return f"What took more than twice as long, or less than half, differs by less than {SECONDS:g} s."
+    return "No phase took more than twice as long, or less than half."
 
 
 def _start(start: StartRow, width: int, zone: tzinfo | None) -> Iterator[Text]:
@@ -52,15 +58,18 @@ def _start(start: StartRow, width: int, zone: tzinfo | None) -> Iterator[Text]:
 def _table(found: Comparison) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("phase")
-    for name in (f"start {found.first.number}", f"start {found.second.number}", "difference", "usual"):
+    usual = ["usual" if found.alike else f"usual of {found.second.number}"]
+    if all(phase.usual is None for phase in found.phases):
+        usual = []
+    for name in (f"start {found.first.number}", f"start {found.second.number}", "difference", *usual):
         table.add_column(name, justify="right")
     for phase in found.phases:
         told, style = _difference(phase.factor)
-        table.add_row(
-            phase.key.replace("/", " "), _took(phase.first), _took(phase.second), Text(told, style), _took(phase.usual)
-        )
+        last = [_took(phase.usual)] if usual else []
+        name = phase.key.replace("/", " ")
+        table.add_row(name, _took(phase.first), _took(phase.second), Text(told, style), *last)
     table.add_section()
-    table.add_row("in all", duration(found.first.seconds), duration(found.second.seconds), "", "")
+    table.add_row("in all", duration(found.first.seconds), duration(found.second.seconds), *[""] * (1 + len(usual)))
     return table
 
 

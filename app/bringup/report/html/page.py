@@ -43,12 +43,12 @@ def page(account: Account) -> str:
         parts.cause(account),
         parts.phases(account, axis, timeline),
         parts.ranks(account, ranks),
-        parts.memory(account, memory_chart(account, axis)),
+        *(parts.memory(node, memory_chart(node, axis)) for node in account.each),
         parts.warnings(account),
         parts.surroundings(account),
         parts.evidence(account),
         parts.before(account),
-        parts.log_end(account),
+        *(parts.log_end(node) for node in account.each),
         element("footer", element("p", f"Made by {account.maker} from {_source(account)}. {MASKED}")),
     )
     document = element("html", _meta(account), element("body", body), lang="en")
@@ -96,6 +96,8 @@ def _head(account: Account) -> Node:
 
 
 def _source(account: Account) -> str:
+    if account.nodes:
+        return "the hosts as they were watched"
     return {
         "log": "a log alone: no process and no GPU was looked at",
         "recording": "a recorded start",

@@ -29,7 +29,7 @@ def cause(account: Account) -> Node | None:
     found = account.verdict.cause
     if found is None:
         return None
-    facts = [found.kind]
+    facts = [found.kind, *([found.node] if account.nodes and found.node else [])]
     if found.rank is not None:
         facts.append(name_of(account.state.attempt, found.rank))
     if found.line_number is not None:
@@ -99,9 +99,9 @@ def ranks(account: Account, chart: Chart | None) -> Node | None:
     told = element("p", ranked(account), class_="small soft") if ranked(account) else None
     how = "Each lane is one rank: solid blocks are phases by its own log lines; what rises within one is its progress."
     body = table(
-        ("Rank", "GPU", "PID", "Phase", "Progress", "From", "Quiet for", "Remark"),
+        ("Rank", "Node", "GPU", "PID", "Phase", "Progress", "From", "Quiet for", "Remark"),
         [_rank(account, view) for view in views],
-        numbers=(1, 2, 4, 6),
+        numbers=(2, 3, 5, 7),
     )
     more = element("details", element("summary", "As a table"), body)
     drawn = [drawing(chart), element("p", how, class_="small soft")] if chart is not None else []
@@ -113,6 +113,7 @@ def _rank(account: Account, view: RankView) -> list[Content]:
     remark = ", ".join(filter(None, (view.trouble, "far behind" if view.straggler else "", view.note)))
     return [
         name_of(account.state.attempt, view.rank),
+        view.node if account.nodes else "",
         "" if view.gpu is None else f"{view.gpu}",
         "" if view.pid is None else f"{view.pid}",
         what,
@@ -126,9 +127,10 @@ def _rank(account: Account, view: RankView) -> list[Content]:
 def memory(account: Account, chart: Chart | None) -> Node | None:
     """Return the memory of the GPUs, or why it could not be seen."""
     if chart is not None:
-        return section("memory", "GPU memory", drawing(chart))
+        return section(f"gpus{account.mark}", f"GPU memory{account.of}", drawing(chart))
     why = dict(account.state.closed).get("gpus")
-    return section("memory", "GPU memory", element("p", why, class_="soft")) if why else None
+    told = element("p", why, class_="soft") if why else None
+    return section(f"gpus{account.mark}", f"GPU memory{account.of}", told) if why else None
 
 
 def warnings(account: Account) -> Node | None:
@@ -169,7 +171,7 @@ def surroundings(account: Account) -> Node | None:
         return None
     pairs: list[Node] = []
     for label, text in facts:
-        coded = label in ("Command", "Directory", "Model", "Draft model")
+        coded = label.partition(" of ")[0] in ("Command", "Directory", "Model", "Draft model")
         pairs += [element("dt", label), element("dd", element("code", text) if coded else text)]
     return section("environment", "Environment", element("dl", *pairs, class_="facts"))
 
@@ -186,8 +188,8 @@ def log_end(account: Account) -> Node | None:
     """Return the last lines of the log."""
     if not account.tail:
         return None
-    title = f"The last {len(account.tail)} lines of the log" if len(account.tail) > 1 else "The last line of the log"
-    return section("log", title, quoted(account.tail), kind="long")
+    lines = f"{len(account.tail)} lines" if len(account.tail) > 1 else "line"
+    return section(f"log{account.mark}", f"The last {lines} of the log{account.of}", quoted(account.tail), kind="long")
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Content]], numbers: Sequence[int] = ()) -> Node:

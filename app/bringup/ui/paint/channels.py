@@ -67,7 +67,7 @@ def _closed(view: ChannelView, width: int) -> list[Row]:
     why = clean_text(view.says).rstrip(".")
     rows = _wrapped(clean_text(view.channel), "closed", "", f"{why}.", "log-warn", width)
     opens = _OPENS.get(view.channel, "")
-    if opens and opens.split()[0] not in why:
+    if opens and opens.split()[0] not in why and "MaxSessions" not in why:
         room = max(10, width - _NAME - 2 * _AGE - 7)
         lead = " " * (_NAME + 2 * _AGE + 5)
         for number, line in enumerate(wrapped(opens, room, 3)):

@@ -138,6 +138,8 @@ def _earlier(picture: Picture) -> list[Row]:
 def _hung(row: Row, width: int) -> list[Row]:
     """A row whose first word stands in a column of its own; what does not fit goes on below."""
     (word, ink), *rest = row
+    if not rest:
+        return _text(word.strip(), width, ink)
     lead = f"  {word.strip().ljust(10)}"
     if len(lead) + width_of(tuple(rest)) <= width:
         return [((lead, ink), *rest)]

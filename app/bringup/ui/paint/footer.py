@@ -15,12 +15,13 @@ if TYPE_CHECKING:
 
 _NEEDS_CAUSE, _NEEDS_RANKS, _NEEDS_SERVER = ("cause",), ("rank",), ("restart", "kill")
 _UNCONNECTED = ("quit", "help", "retry")
+_WIDE = 100
 _GONE = ("waiting", "failed", "stopped", "unknown")
 
 
 def paint_footer(picture: Picture | None, width: int, panel: str, own: Mapping[str, str] = NO_OWN_KEYS) -> Row:
     """Return the hints for the focused panel; what cannot be done now is not offered. `own` are the operator's keys."""
-    right: Row = (("read-only ", "quiet"),) if picture is not None and picture.read_only else ()
+    right = _signs(picture, width) if picture is not None else ()
     row: list[Span] = [(" ", "text")]
     room = width - width_of(right) - 1
     hints = _hints(picture, panel, own)
@@ -30,6 +31,17 @@ def paint_footer(picture: Picture | None, width: int, panel: str, own: Mapping[s
             break
         row += spans
     return spread(tuple(row), right, width)
+
+
+def _signs(picture: Picture, width: int) -> Row:
+    """Return what holds for all that is shown: whether it is recorded, and that no key touches the server."""
+    recorded: dict[str, Row] = {
+        "asked": (("● recording ", "broken"),),
+        # Every start is: it is told, and asks for no attention.
+        "by-itself": (("keeps a recording " if width >= _WIDE else "kept ", "quiet"),),
+    }
+    read_only: Row = (("read-only ", "quiet"),) if picture.read_only else ()
+    return (*recorded.get(picture.recorded, ()), *read_only)
 
 
 def _hints(picture: Picture | None, panel: str, own: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -49,6 +61,8 @@ def _useful(key: str, picture: Picture, panel: str) -> bool:
         return panel == "ranks" and bool(verdict.ranks)
     if key in _NEEDS_SERVER:
         return picture.state.server is not None and picture.state.gone_at is None and not picture.is_busy
+    if key == "unfinished":
+        return picture.left is not None
     if key == "servers":
         return bool(picture.state.others or picture.state.orphans or any(app.orphan for app in picture.state.gpu.apps))
     return True

@@ -75,6 +75,22 @@ def paint_line(raw: bytes) -> Row:
     return ((text[:cut], "quiet"), (text[cut:], ink)) if cut else ((text, ink),)
 
 
+def highlighted(row: Row, search: re.Pattern[bytes] | None) -> Row:
+    """Return the row with what was searched for marked."""
+    if search is None:
+        return row
+    wanted = re.compile(search.pattern.decode("utf-8"), search.flags & re.IGNORECASE)
+    marked: list[tuple[str, str]] = []
+    for text, ink in row:
+        at = 0
+        for found in wanted.finditer(text):
+            if found.end() > found.start():
+                marked += [(text[at : found.start()], ink), (found[0], "match")]
+                at = found.end()
+        marked.append((text[at:], ink))
+    return tuple(marked)
+
+
 def _stand(look: LogLook) -> Row:
     spans: list[Span] = []
     if look.search:

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import re
+from math import ceil
 
 from bringup.core.sanitize import clean_text
 from bringup.core.state import Action
 from bringup.core.words import duration
+from bringup.session.console import Unfinished
+from bringup.session.left_over import concerns, has_failed, is_over
 from bringup.ui.paint.progress import paint_progress
 from bringup.ui.paint.row import Row, fill, spread, wrapped
 from bringup.ui.picture import Picture
 
 _ACTIONS = {"stop": "STOP", "restart": "RESTART", "launch": "LAUNCH", "clear": "CLEARING ORPHANS"}
+_WAITS = re.compile(r"^(?:SIG\w+ sent to|\d+ process(?:es)? still run)")
+"""Steps in which the server is waited for, and which can be cut short."""
 _COUNTS = re.compile(r" in \d+ s\b")
-_TRIES = {"connecting": "connecting again now", "refused": "it is not tried again"}
+_TRIES = {"connecting": "connecting again now", "refused": "r tries again"}
+_KEY = " u shows it "
 _MOST = 3
 """Rows for what became of an action that failed."""
 
@@ -25,25 +31,45 @@ def paint_notices(picture: Picture, width: int) -> list[Row]:
     if action is not None and not action.ended:
         rows.append(_under_way(picture, action, width))
         rows += [((" ", "text"), *row) for row in paint_progress(picture, width - 1)]
+    elif picture.left is not None and concerns(picture.left, picture.state):
+        rows += _left_over(picture.left, width)
     elif action is not None and action.failed and action is not picture.dismissed:
-        text = f"{_word(action)} failed  {clean_text(action.step)}"
+        text = f"{_word(action.action)} failed  {clean_text(action.step)}"
         rows += [fill(((f" {line}", "notice-bad"),), width, "notice-bad") for line in wrapped(text, width - 2, _MOST)]
     if picture.asking:
         rows.append(fill(((f" DIAGNOSE  {picture.asking}", "notice-work"),), width, "notice-work"))
     return rows
 
 
+def _left_over(left: Unfinished, width: int) -> list[Row]:
+    """What was left in the middle, as it is now, and the key that leads to it."""
+    ink = "notice-work" if left.busy or is_over(left) else "notice-bad"
+    became = "failed" if has_failed(left) else "was cut off"
+    text = left.sentence if left.busy else f"{became} {duration(left.age)} ago: {left.outlook}."
+    lines = wrapped(f"{_word(left.action)} {clean_text(text)}", width - len(_KEY) - 2, _MOST)
+    rows: list[Row] = [((f" {line}", ink),) for line in lines]
+    # On the first one: on a small screen there may be no room for the others.
+    return [(*fill(rows[0], width - len(_KEY), ink), (_KEY, ink)), *(fill(row, width, ink) for row in rows[1:])]
+
+
 def _under_way(picture: Picture, action: Action, width: int) -> Row:
     """What is done now, and at the right how long until the next step and how long it has taken."""
     told = [f"for {duration(picture.now - action.since)}"]
     if action.until is not None and not _COUNTS.search(action.step):
-        told.insert(0, f"{max(0.0, action.until - picture.now):.0f} s left")
-    left: Row = ((f" {_word(action)}  {clean_text(action.step)}", "notice-work"),)
+        told.insert(0, f"{max(0, ceil(action.until - picture.now))} s left")
+    if picture.plan is not None and may_hurry(action):
+        told.insert(0, "K kills it now")
+    left: Row = ((f" {_word(action.action)}  {clean_text(action.step)}", "notice-work"),)
     return fill(spread(left, ((f"{' · '.join(told)} ", "notice-work"),), width), width, "notice-work")
 
 
-def _word(action: Action) -> str:
-    return _ACTIONS.get(action.action, action.action.upper())
+def may_hurry(action: Action) -> bool:
+    """Say whether the server is waited for now to end by itself, so that what is left can be killed instead."""
+    return not action.ended and action.until is not None and bool(_WAITS.search(action.step))
+
+
+def _word(action: str) -> str:
+    return _ACTIONS.get(action, action.upper())
 
 
 def _channels(picture: Picture) -> list[tuple[str, str]]:
@@ -53,6 +79,9 @@ def _channels(picture: Picture) -> list[tuple[str, str]]:
         tries = _TRIES.get(link.status, "it will be tried again")
         why = f"  {clean_text(link.why)}" if link.why else ""
         return [(f"NO CONNECTION  {age}{tries}{why}", "notice-bad")]
+    if picture.state.log.full:
+        mount = clean_text(picture.state.log.full)
+        return [(f"DISK FULL  the log cannot grow: what the server writes to {mount} is lost", "notice")]
     if stale is not None:
         return [(f"OLD DATA  nothing came from the host for {duration(stale)}", "notice")]
     return []

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from bringup.core.events import Process
 from bringup.core.sanitize import clean_text
+from bringup.core.words import duration
 from bringup.session.console import StopPlan
 from bringup.ui.paint.holders import short_title
 from bringup.ui.paint.identity import PLAIN_LAUNCHERS, model_name
@@ -31,6 +32,7 @@ class Way:
 WAYS = {
     "OWN": Way("its own", "{command}"),
     "TERM": Way("SIGTERM", "asks it to end; what is left after {drain:.0f} s is killed"),
+    "GENTLE": Way("gently", "asks it to end and waits {patience}; nothing is killed"),
     "INT": Way("SIGINT", "as ctrl+c would; what is left after {drain:.0f} s is killed"),
     "KILL": Way("SIGKILL", "ends it at once; nothing is written or cleaned up"),
 }
@@ -67,7 +69,7 @@ def paint_after_stop(plan: StopPlan, way: str, width: int) -> list[Row]:
     """Return what the stop waits for after the request, and who may start the server again."""
     waits = "Then its GPU memory"
     waits += f" and port {plan.server.port} are waited for." if plan.server.port is not None else " is waited for."
-    rows = text_rows("then", waits, width, 2)
+    rows = [*text_rows("then", waits, width, 2), *_unasked(plan, width)]
     launcher = plan.server.launcher
     if way != "OWN" and launcher.respawns is not False and launcher.kind:
         does = "starts it again after a signal" if launcher.respawns else "may start it again after a signal"
@@ -84,6 +86,7 @@ def paint_after_restart(plan: StopPlan, width: int, *, edited: bool) -> list[Row
     way = WAYS[plan.ways[0]]
     how = plan.stop_command if plan.ways[0] == "OWN" else way.shown
     rows = text_rows("then", f"It is stopped with {how}; its GPU memory and its port are waited for.", width, 3)
+    rows += _unasked(plan, width)
     if plan.start_command:
         rows += text_rows("starts", f"It is started with {plan.start_command}", width, 3)
     elif plan.server.launcher.respawns:
@@ -96,13 +99,33 @@ def paint_after_restart(plan: StopPlan, width: int, *, edited: bool) -> list[Row
     return rows
 
 
+def _unasked(plan: StopPlan, width: int) -> list[Row]:
+    """That nobody can tell whether GPU memory is free, and why."""
+    if not plan.unasked:
+        return []
+    return text_rows("beware", f"Whether its GPU memory is free cannot be checked: {plan.unasked}.", width, 3, "slow")
+
+
+def paint_hurry(plan: StopPlan, width: int) -> list[Row]:
+    """Return what is done to a stop that is under way when there is no time any more."""
+    what = "What is left of it gets SIGKILL at once: nothing is written or cleaned up, running requests are lost."
+    rows: list[Row] = [(("Kill what is left now?", "bad"),), (), field("host", ((clean_text(plan.node), "strong"),))]
+    return [
+        *rows,
+        *text_rows("server", f"PID {plan.server.pid}, {plan.command}", width, 3),
+        *text_rows("kills", what, width, 2),
+    ]
+
+
 def paint_ways(plan: StopPlan, chosen: int, width: int) -> list[Row]:
     """Return the ways to choose from, the gentler first."""
     rows: list[Row] = []
     for number, name in enumerate(plan.ways):
         way = WAYS[name]
         mark, ink = ("(•)", "focus") if number == chosen else ("( )", "quiet")
-        does = clean_text(way.does.format(command=plan.stop_command, drain=plan.drain))
+        does = clean_text(
+            way.does.format(command=plan.stop_command, drain=plan.drain, patience=duration(plan.patience))
+        )
         rows.append(
             (
                 (f"{mark} ", ink),

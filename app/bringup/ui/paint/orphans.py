@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from bringup.core.events import Server
 from bringup.core.sanitize import clean_text
@@ -16,6 +16,13 @@ from bringup.ui.paint.row import Row, fill, joined, shorten, width_of, wrapped
 
 _PID = 8
 _INDENT = "    "
+_MEMORY: Mapping[str, str] = {
+    "held": "GPU memory",
+    "none": "no GPU memory",
+    "unknown": "GPU memory not known",
+    "no GPU": "no GPU here",
+}
+"""What is said of memory of which nobody knows how much it is."""
 
 
 def paint_server(server: Server, state: State, now: float, width: int) -> Row:
@@ -53,6 +60,8 @@ def paint_clearing(node: str, chosen: Sequence[Orphan], width: int) -> list[Row]
         field("ends", ((f"{what}, and all that descends from {'it' if len(chosen) == 1 else 'them'}", "strong"),))
     )
     rows += [_told(orphan, width) for orphan in chosen]
+    if unasked := next((orphan.unasked for orphan in chosen if orphan.unasked), ""):
+        rows += text_rows("beware", f"What they hold of the GPUs cannot be checked: {unasked}.", width, 3, "slow")
     how = f"SIGTERM, and after 3 s SIGKILL; then {gib(memory)} GiB of GPU memory are waited for."
     rows += [(), *text_rows("how", how if memory else "SIGTERM, and after 3 s SIGKILL.", width, 2)]
     again = "Each is looked at once more before: one that answers, or is another's by then, is left alone."
@@ -61,7 +70,7 @@ def paint_clearing(node: str, chosen: Sequence[Orphan], width: int) -> list[Row]
 
 def _told(orphan: Orphan, width: int) -> Row:
     process = orphan.process
-    gpu = f"{gib(orphan.gpu_mib)} GiB" if orphan.gpu_mib else "no GPU memory"
+    gpu = f"{gib(orphan.gpu_mib)} GiB" if orphan.gpu_mib else _MEMORY[orphan.memory]
     right = joined(
         [
             (gpu, "strong" if orphan.gpu_mib else "quiet"),

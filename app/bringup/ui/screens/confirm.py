@@ -10,13 +10,13 @@ from textual.binding import Binding, BindingType
 from bringup.session.console import Orphan, StopPlan
 from bringup.ui.editing import difference, groups, quoted
 from bringup.ui.paint.difference import paint_difference
-from bringup.ui.paint.orders import paint_after_restart, paint_after_stop, paint_plan, paint_ways
+from bringup.ui.paint.orders import paint_after_restart, paint_after_stop, paint_hurry, paint_plan, paint_ways
 from bringup.ui.paint.orphans import paint_clearing
 from bringup.ui.paint.row import Row
 from bringup.ui.screens.dialog import Dialog
 from bringup.ui.screens.editor import EditScreen
 
-_MOST_WAYS = 4
+_MOST_WAYS = 5
 
 
 class StopDialog(Dialog[str]):
@@ -57,6 +57,25 @@ class StopDialog(Dialog[str]):
     def action_accept(self) -> None:
         """Answer with the way."""
         self.dismiss(self.plan.ways[self.chosen])
+
+
+class HurryDialog(Dialog[str]):
+    """Asks whether what is left of a stop under way is killed at once; answers "now", or None."""
+
+    yes = "Kill it now (y)"
+    no = "Wait on"
+
+    def __init__(self, plan: StopPlan) -> None:
+        super().__init__()
+        self.plan = plan
+
+    def rows(self, width: int) -> list[Row]:
+        """Return what is killed."""
+        return paint_hurry(self.plan, width)
+
+    def action_accept(self) -> None:
+        """Answer yes."""
+        self.dismiss("now")
 
 
 class RestartDialog(Dialog[tuple[str, ...]]):

@@ -12,7 +12,8 @@ from textual.screen import ModalScreen
 from textual.widgets import Button
 
 from bringup.ui.css import css
-from bringup.ui.paint.row import Row
+from bringup.ui.paint.row import Row, wrapped
+from bringup.ui.sizes import SMALLEST
 from bringup.ui.widgets.painted import Painted
 
 DEAF_FOR = 0.4
@@ -79,8 +80,14 @@ class Dialog(ModalScreen[Answer], Generic[Answer]):
         self.call_after_refresh(self.listen)
 
     def hears(self, event: events.Key) -> bool:
-        """Tell whether a key was pressed after the dialog could be read."""
-        return self.listens_from is not None and event.time >= self.listens_from
+        """Tell whether a key was pressed after the dialog could be read; no can be said to one that cannot be."""
+        heard = self.listens_from is not None and event.time >= self.listens_from
+        return heard and (self.fits or event.key in ("escape", "n", "q", "ctrl+c"))
+
+    @property
+    def fits(self) -> bool:
+        """There is room to read what it asks."""
+        return self.app.size.width >= SMALLEST[0] and self.app.size.height >= SMALLEST[1]
 
     def on_resize(self) -> None:
         """Draw the rows to the new width."""
@@ -88,8 +95,13 @@ class Dialog(ModalScreen[Answer], Generic[Answer]):
 
     def draw(self) -> None:
         """Paint the body."""
-        choices = self.choices()
-        body = self.rows(self.inner)
+        fits = self.fits
+        choices = self.choices() if fits else []
+        needed = f"To be asked, make the terminal {SMALLEST[0]} x {SMALLEST[1]}."
+        asked: list[Row] = [((line, "text"),) for line in wrapped(needed, max(8, self.inner), 4)]
+        body = self.rows(self.inner) if fits else asked
+        for button in self.query(Button):
+            button.display = fits or button.id == "no"
         for name, rows in (("#body", body), ("#choices", choices)):
             painted = self.query_one(name, Painted)
             painted.styles.height = len(rows)

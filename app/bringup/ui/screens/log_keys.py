@@ -8,11 +8,12 @@ from textual.widgets import Input
 from bringup.core.errors import BringupError
 from bringup.core.sanitize import clean_text
 from bringup.session.console import Console
-from bringup.session.whole_log import WholeLog
+from bringup.session.whole_log import HasWholeLog, WholeLog
 from bringup.ui.board import Board
 from bringup.ui.logview import LogView
 from bringup.ui.picture import Picture
 from bringup.ui.screens.found import FoundScreen
+from bringup.ui.screens.whole_log import WholeLogScreen
 from bringup.ui.widgets.log import LogPane
 
 
@@ -43,7 +44,7 @@ class LogKeys(Screen[None]):
             self.run_worker(self._search_whole(words), name="search", group="search", exclusive=True)
         else:
             self.tell(self.log_view.look_for(event.value))
-            if words and not self.board.matches and isinstance(self.console, WholeLog):
+            if words and not self.board.matches and isinstance(self.console, HasWholeLog):
                 self.missed = words
                 self.tell("Enter once more searches the whole log on the host.")
                 self.log_view.ask(words)
@@ -51,32 +52,67 @@ class LogKeys(Screen[None]):
 
     async def _search_whole(self, words: str) -> None:
         console = self.console
-        if not isinstance(console, WholeLog):
+        if not isinstance(console, HasWholeLog):
             return
         self.tell("The whole log is searched on the host.")
         try:
-            lines = await console.search_log(words)
+            lines = await console.whole_log.search(words)
         except BringupError as error:
             self.tell(str(error))
             return
         if not lines:
             self.tell("Nothing in the whole log matches.")
             return
-        heading = f"The newest lines with {clean_text(words)} in the whole log (line:byte:text)"
-        self.app.push_screen(FoundScreen(heading, lines, words=words))
+        heading = f"The newest lines with {clean_text(words)} in the whole log (line:byte:text); enter goes there"
+        self.app.push_screen(FoundScreen(heading, lines, words, lambda offset: self._read_at(offset, words=words)))
 
-    async def _show_beginning(self, console: WholeLog) -> None:
+    def _read_at(self, offset: int | None, *, words: str = "", before: bool = False, ask: bool = False) -> None:
+        """Show the whole log from a place on; None is its end."""
+        console = self.console
+        if console is None or not isinstance(console, HasWholeLog):
+            self.tell("There is no log here that could be read as a whole.")
+            return
         try:
-            lines = await console.log_beginning()
+            screen = WholeLogScreen(console, console.whole_log, self._back_to_end, words=words)
         except BringupError as error:
             self.tell(str(error))
             return
-        self.app.push_screen(FoundScreen("The first lines of the log", lines))
+        self.app.push_screen(screen.beginning_at(offset, before=before, ask=ask))
 
-    def on_log_pane_before_oldest(self) -> None:
-        """Show the beginning of the log, which is not held here any more."""
-        if isinstance(self.console, WholeLog):
-            self.run_worker(self._show_beginning(self.console), name="beginning", group="search", exclusive=True)
+    def _back_to_end(self) -> None:
+        """Leave what was opened over this screen, and follow the log."""
+        while self.app.screen is not self:
+            self.app.pop_screen()
+        self.action_resume()
+
+    def action_place(self) -> None:
+        """Read the whole log from a place that is asked for."""
+        self._read_at(None, ask=True)
+
+    def on_log_pane_before_oldest(self, event: LogPane.BeforeOldest) -> None:
+        """Show what is not held here: the beginning of the log, or what was before the oldest line."""
+        console = self.console
+        if not isinstance(console, HasWholeLog) or not self._has_more():
+            return
+        if event.beginning:
+            self._read_at(0)
+        else:
+            self.run_worker(self._read_before(console.whole_log), name="before", group="search", exclusive=True)
+
+    def _has_more(self) -> bool:
+        """The log has lines before those that are held."""
+        lines, log = self.query_one(LogPane).lines, self.console.state.log if self.console is not None else None
+        return lines.dropped > 0 or (log is not None and any(how == "skipped" for _, how in log.moves))
+
+    async def _read_before(self, log: WholeLog) -> None:
+        """Find the oldest line that is held in the file, and show what is before it."""
+        oldest = self.query_one(LogPane).lines.oldest()
+        try:
+            place = await log.last_place_of(oldest) if oldest else None
+        except BringupError as error:
+            self.tell(str(error))
+            return
+        self._read_at(place or 0, before=bool(place))
 
     def action_next_match(self, step: int) -> None:
         """Go to the next match."""

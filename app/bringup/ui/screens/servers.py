@@ -17,6 +17,7 @@ from textual.widgets.option_list import Option
 from bringup.core.errors import BringupError
 from bringup.core.events import Server
 from bringup.core.sanitize import clean_text
+from bringup.core.words import names
 from bringup.session.console import Console, Orphan
 from bringup.ui.css import css
 from bringup.ui.paint.measures import count
@@ -156,8 +157,9 @@ class ServersScreen(ModalScreen[Choice]):
 
     def _head(self) -> list[Row]:
         told = count(len(self.servers), "server") if self.servers else "No server"
-        if self.orphans:
-            told += f" and {count(len(self.orphans), 'orphan')}"
+        leftovers = sum(orphan.is_leftover for orphan in self.orphans)
+        counts = ((len(self.orphans) - leftovers, "orphan"), (leftovers, "leftover"))
+        told = names([told, *(count(number, what) for number, what in counts if number)])
         return [((f"{told} on this host", "title"),), ()]
 
     def _options(self, width: int) -> list[Option]:
@@ -172,10 +174,12 @@ class ServersScreen(ModalScreen[Choice]):
             for number, server in enumerate(self.servers)
         ]
         found.append(shown(self._between(width)))
-        found += [
-            shown(paint_orphan(orphan, width, chosen=orphan.identity in self.chosen), f"orphan-{number}")
-            for number, orphan in enumerate(self.orphans)
-        ]
+        told = False
+        for number, orphan in enumerate(self.orphans):
+            if orphan.is_leftover and not told:
+                found.append(shown([(), (("Leftovers: they hold no GPU memory and disturb no start", "title"),)]))
+                told = True
+            found.append(shown(paint_orphan(orphan, width, chosen=orphan.identity in self.chosen), f"orphan-{number}"))
         return found
 
     def _between(self, width: int) -> list[Row]:
@@ -187,7 +191,12 @@ class ServersScreen(ModalScreen[Choice]):
             return [*rows, (("Looking for orphans.", "quiet"),)]
         if not self.orphans:
             return [*rows, (("No orphans: no worker lives on without its launcher.", "quiet"),)]
-        return [*rows, (("Orphans: workers that live on without their launcher", "title"),)]
+        if all(orphan.is_leftover for orphan in self.orphans):
+            return [*rows, (("No orphans that hold GPU memory.", "quiet"),)]
+        unasked = next((orphan.unasked for orphan in self.orphans if orphan.unasked), "")
+        why = wrapped(clean_text(f"What they hold of the GPUs is not known: {unasked}."), width, 3) if unasked else []
+        title: Row = (("Orphans: workers that live on without their launcher", "title"),)
+        return [*rows, title, *(((line, "slow"),) for line in why)]
 
     def _hints(self) -> list[Row]:
         keys = [("enter", "watches it")] if self.servers else []

@@ -15,6 +15,7 @@ from textual.widgets import Input
 
 from bringup.core.ranks import name_of
 from bringup.session.console import Console
+from bringup.session.retries import HasRetries
 from bringup.ui.announce import Announcer
 from bringup.ui.board import Board
 from bringup.ui.css import css
@@ -55,7 +56,7 @@ class WatchScreen(NodeKeys):
         self.picture: Picture | None = None
         self.host_title = title
         self.board = Board(self, title)
-        self.orders = Orders(self, title, lambda: self.console)
+        self.orders = Orders(self, title, lambda: self.console, self.paint)
         self.diagnosing = Diagnosing(self, title, self.paint)
         self.reporting = Reporting(self, title)
         self.announcer = Announcer(voice, title, send)
@@ -121,13 +122,14 @@ class WatchScreen(NodeKeys):
 
     def flush(self) -> None:
         """Take what is new; draw only where something is."""
-        self.pulse.done()
-        console = self.console
+        console, lines = self.console, 0
         if console is None:
+            self.pulse.done()
             return
         now = self._moment(console)
         if now[0] != self._seen[0]:
-            self.log_view.extend(console.take_lines(), console.open_line())
+            lines = self.log_view.extend(console.take_lines(), console.open_line())
+        self.pulse.done(lines=lines)
         self._behind = self._behind or now != self._seen
         self._seen = now
         if self._is_paint_due():
@@ -165,6 +167,8 @@ class WatchScreen(NodeKeys):
             held_before=self.orders.held_before,
             asking=self.diagnosing.asking,
             dismissed=self.orders.dismissed,
+            recorded=console.recorded,
+            left=self.orders.left_over.left,
         )
 
     def on_resize(self, event: events.Resize) -> None:
@@ -262,8 +266,11 @@ class WatchScreen(NodeKeys):
         self.reporting.begin(self.picture, self.query_one(LogPane).lines.all())
 
     def action_retry(self) -> None:
-        """Connect again."""
-        self.post_message(self.Retry())
+        """Connect again, at once where a lost connection would be tried later."""
+        if isinstance(self.console, HasRetries) and self.console.state.link.status in ("lost", "refused"):
+            self.console.retries.again()
+        else:
+            self.post_message(self.Retry())
 
     def action_restart(self) -> None:
         """Ask whether to restart the server."""
@@ -272,6 +279,14 @@ class WatchScreen(NodeKeys):
     def action_kill(self) -> None:
         """Ask whether to stop the server."""
         self.orders.begin("stop")
+
+    def action_left_over(self) -> None:
+        """Show what was left in the middle, and what can be done about it."""
+        self.orders.see_left()
+
+    def on_screen_resume(self) -> None:
+        """Nothing stands above this screen any more: what waited for that is shown."""
+        self.orders.uncovered()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Turn off what must not be done: no key touches the server in read-only mode."""

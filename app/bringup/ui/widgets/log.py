@@ -10,6 +10,7 @@ from rich.style import Style
 from textual import events
 from textual.binding import BindingType
 from textual.cache import LRUCache
+from textual.geometry import Region
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
@@ -17,8 +18,7 @@ from textual.strip import Strip
 from bringup.core.sanitize import clean
 from bringup.ui.keys import bindings
 from bringup.ui.loglines import LogLines
-from bringup.ui.paint.log import paint_line
-from bringup.ui.paint.row import Row
+from bringup.ui.paint.log import highlighted, paint_line
 from bringup.ui.widgets.painted import inks_of, strip_of
 
 _ASIDE = 20
@@ -33,7 +33,11 @@ class LogPane(ScrollView, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("log")]
 
     class BeforeOldest(Message):
-        """The reader wants to see what was dropped."""
+        """The reader wants to see what is not held: the `beginning` of the log, or what was before the oldest line."""
+
+        def __init__(self, *, beginning: bool) -> None:
+            super().__init__()
+            self.beginning = beginning
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -51,6 +55,7 @@ class LogPane(ScrollView, can_focus=True):
         self._top = 0
         self._aside = 0
         self._inks: dict[str, Style] = {}
+        self._base = Style.null()
         self._cache: LRUCache[tuple[int, int], Strip] = LRUCache(512)
         self._rows: list[tuple[int, int]] = []
         self._rows_of: tuple[object, ...] = ()
@@ -107,9 +112,14 @@ class LogPane(ScrollView, can_focus=True):
 
     # --- drawing ---
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Return some lines; the style below them is reckoned once for all."""
+        self._base = self.rich_style
+        return super().render_lines(crop)
+
     def render_line(self, y: int) -> Strip:
         """Return one line of the pane."""
-        width, base = self.size.width, self.rich_style
+        width, base = self.size.width, self._base
         if not self._inks:
             self._inks = inks_of(self.app)
         rows = self._visible()
@@ -131,15 +141,15 @@ class LogPane(ScrollView, can_focus=True):
 
     def _draw(self, position: int, piece: int, width: int) -> Strip:
         raw = self._raw(position)
-        row = _highlighted(paint_line(raw), self.search)
+        row = highlighted(paint_line(raw), self.search)
         if position < len(self.lines) and self.lines.number(position) == self.here:
             row = (("▸", "focus"), *((text, "here" if ink in ("text", "quiet") else ink) for text, ink in row))
         else:
             row = ((" ", "text"), *row)
         whole = sum(cell_len(text) for text, _ in row)
-        strip = strip_of(row, self._inks, whole, self.rich_style, faded=self.faded)
+        strip = strip_of(row, self._inks, whole, self._base, faded=self.faded)
         begin = piece * width if self.wrapped else self._aside
-        return strip.crop_extend(begin, begin + width, self.rich_style)
+        return strip.crop_extend(begin, begin + width, self._base)
 
     def _raw(self, position: int) -> bytes:
         return self.lines.line(position) if position < len(self.lines) else self.open_line
@@ -223,6 +233,8 @@ class LogPane(ScrollView, can_focus=True):
         """Move by lines; upwards stops following, downwards past the end goes on with it."""
         if self.following and amount > 0:
             return
+        if not self.following and self._top == 0 and amount < -1:
+            self.post_message(self.BeforeOldest(beginning=False))
         self._leave_end()
         below = self._downwards(self._top + max(0, amount), self.size.height, self._total())
         if amount > 0 and len(below) < self.size.height:
@@ -244,8 +256,8 @@ class LogPane(ScrollView, can_focus=True):
 
     def action_top(self) -> None:
         """Go to the oldest line that is held; from there, ask for what was before it."""
-        if not self.following and self._top == 0 and self.lines.dropped:
-            self.post_message(self.BeforeOldest())
+        if not self.following and self._top == 0:
+            self.post_message(self.BeforeOldest(beginning=True))
         self._leave_end()
         self._set_top(0)
 
@@ -273,19 +285,3 @@ class LogPane(ScrollView, can_focus=True):
         """Scroll down."""
         event.stop()
         self._scroll(3)
-
-
-def _highlighted(row: Row, search: re.Pattern[bytes] | None) -> Row:
-    """The row with what was searched for marked."""
-    if search is None:
-        return row
-    wanted = re.compile(search.pattern.decode("utf-8"), search.flags & re.IGNORECASE)
-    marked: list[tuple[str, str]] = []
-    for text, ink in row:
-        at = 0
-        for found in wanted.finditer(text):
-            if found.end() > found.start():
-                marked += [(text[at : found.start()], ink), (found[0], "match")]
-                at = found.end()
-        marked.append((text[at:], ink))
-    return tuple(marked)

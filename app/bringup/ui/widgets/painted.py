@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual.app import App
@@ -28,7 +29,13 @@ def strip_of(row: Row, inks: dict[str, Style], width: int, base: Style, *, faded
     """Return a row as a strip of exactly `width` cells, made harmless once more whatever the painter did."""
     extra = base + _FADE if faded else base
     calm = {"phase-now": "phase", "phase-bad": "phase"} if faded else {}
-    segments = [Segment(mask(clean_text(text)), extra + inks[calm.get(ink, ink)]) for text, ink in row if text]
+    spans = [(clean_text(text), ink) for text, ink in row]
+    if mask(whole := "".join([text for text, _ in spans])) is not whole:
+        spans = [(mask(text), ink) for text, ink in spans]
+        # What was masked only here leaves no gap in a strip across the screen.
+        lost = cell_len(whole) - sum(cell_len(text) for text, _ in spans)
+        spans.append((" " * max(0, lost), spans[-1][1]))
+    segments = [Segment(text, extra + inks[calm.get(ink, ink)]) for text, ink in spans if text]
     return Strip(segments).adjust_cell_length(width, base)
 
 
@@ -42,6 +49,7 @@ class Painted(Widget):
         super().__init__(id=id, classes=classes)
         self.rows: Sequence[Row] = ()
         self._inks: dict[str, Style] = {}
+        self._base = Style.null()
 
     def show(self, rows: Sequence[Row], *, faded: bool = False) -> None:
         """Show these rows from now on."""
@@ -54,9 +62,14 @@ class Painted(Widget):
         if changed:
             self.refresh(*changed)
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Return some lines; the style below them is reckoned once for all."""
+        self._base = self.rich_style
+        return super().render_lines(crop)
+
     def render_line(self, y: int) -> Strip:
         """Return one line of the widget."""
-        width, base = self.size.width, self.rich_style
+        width, base = self.size.width, self._base
         if not self._inks:
             self._inks = inks_of(self.app)
         if y >= len(self.rows):

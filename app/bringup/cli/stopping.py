@@ -1,0 +1,88 @@
+"""`bringup stop` of several hosts: what it touches on each is shown, one question asked, all stopped at once."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from bringup.cli.acting import Change, Order, refuse_guess, show
+from bringup.cli.left_over import NOT_DONE
+from bringup.cli.telling import confirmed, follow, say
+from bringup.core.errors import BringupError, UsageError
+from bringup.core.words import count, names
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bringup.cli.targets import Chosen
+    from bringup.session.console import StopPlan
+    from bringup.session.session import Session
+
+Planned = tuple[str, "Session", "StopPlan"]
+_BY_THEIR_OWN = {
+    "docker": "`bringup stop` with the host alone finds the server there, and has docker stop its container.",
+    "kube": "Have its controller scaled down, or delete the pod: a new one takes the place of one that only ends.",
+    "slurm": "`scancel` ends the job.",
+}
+
+
+def refuse_inside(chosen: Chosen, deed: str) -> None:
+    """Raise UsageError where a server would be stopped from within what ends together with it, and us."""
+    ways = (each.way for each in (chosen, *chosen.nodes) if each.way is not None)
+    way = next((way for way in ways if way.kind in _BY_THEIR_OWN), None)
+    if way is not None:
+        kind = "job" if way.kind == "slurm" else "container"
+        what = f"A {deed} does not go through --{way.kind}: the {kind} would end with the server, and we with it."
+        raise UsageError(what, _BY_THEIR_OWN[way.kind])
+
+
+async def stop_each(order: Order, chosen: Chosen, change: Change) -> int:
+    """Stop the servers of all hosts; raises BringupError where one of them could not be."""
+    from bringup.cli.headless import all_connected
+
+    async with all_connected(chosen) as (sessions, headless):
+        await headless.once()
+        if order.yes:
+            for node, (_, session) in zip(chosen.nodes, sessions, strict=True):
+                refuse_guess(node, session.state)
+        plans = await _plans(sessions, change)
+        if not plans:
+            raise BringupError(f"There is no server to stop on {names([name for name, _ in sessions])}.")
+        for _, _, plan in plans:
+            show(plan, restart=False)
+        where = names([name for name, _, _ in plans])
+        if order.read_only:
+            raise BringupError(NOT_DONE, "Leave --read-only out to have it done.")
+        if not order.yes and not confirmed(f"Stop {count(len(plans), 'server')}, on {where}?"):
+            raise BringupError(NOT_DONE)
+        await _stop(plans, order.signal)
+    return 0
+
+
+async def _plans(sessions: Sequence[tuple[str, Session]], change: Change) -> list[Planned]:
+    """Look what a stop would touch on each host; one without a server is told."""
+    plans: list[Planned] = []
+    for name, session in sessions:
+        state = session.state
+        plan = change(await session.plan()) if state.server is not None and state.gone_at is None else None
+        if plan is not None and plan.members:
+            plans.append((name, session, plan))
+        else:
+            say(f"{name}: there is no server to stop.")
+    return plans
+
+
+async def _stop(plans: Sequence[Planned], signal: str) -> None:
+    """Stop all at once: the ranks of one node wait for those of the others."""
+    work = (follow(session.stop(plan, signal), session, name) for name, session, plan in plans)
+    ended = await asyncio.gather(*work, return_exceptions=True)
+    failed: list[tuple[str, BringupError]] = []
+    for (name, _, _), error in zip(plans, ended, strict=True):
+        if isinstance(error, BringupError):
+            failed.append((name, error))
+        elif error is not None:
+            raise error
+    if failed:
+        told = " ".join(f"{name}: {error.what}" for name, error in failed)
+        done = [name for name, _, _ in plans if name not in dict(failed)]
+        raise BringupError(told, f"{failed[0][1].hint} {f'Stopped: {names(done)}.' if done else ''}".strip())

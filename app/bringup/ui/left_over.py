@@ -1,0 +1,234 @@
+"""What was left in the middle on a host: looked at again and again, said as it is now, and seen to by the operator."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from textual.notifications import SeverityLevel
+from textual.screen import Screen
+
+from bringup.core.errors import BringupError, ConnectionLost
+from bringup.core.events import Server
+from bringup.session.console import Console, StopPlan, Unfinished
+from bringup.session.left_over import concerns, ending, is_over
+from bringup.ui.screens.left import Answer, LeftDialog
+
+EVERY = 3.0
+"""Seconds between two looks at what was left in the middle."""
+_SEARCH = 6.0
+"""Seconds that the search for servers is given."""
+_SOON = 0.1
+
+
+class Orderly(Protocol):
+    """What carries out the orders that follow from it."""
+
+    @property
+    def is_busy(self) -> bool:
+        """An order is under way."""
+        ...
+
+    def resume(self, console: Console, left: Unfinished, plan: StopPlan | None, argv: tuple[str, ...] | None) -> None:
+        """Launch what was kept."""
+        ...
+
+    def discard(self, console: Console, left: Unfinished) -> None:
+        """Forget it."""
+        ...
+
+    def is_own(self, left: Unfinished) -> bool:
+        """Say whether it was begun on this screen."""
+        ...
+
+    def tell(self, text: str, severity: SeverityLevel) -> None:
+        """Say something for a while."""
+        ...
+
+    def paint(self) -> None:
+        """Draw the screen anew."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A restart of this console that failed: why, and with which command."""
+
+    why: str
+    plan: StopPlan | None = None
+    argv: tuple[str, ...] = ()
+
+
+class LeftOver:
+    """Follows one unfinished action of a host for as long as there is one and the connection is up."""
+
+    def __init__(self, screen: Screen[None], orders: Orderly, node: Callable[[Console], str]) -> None:
+        self._screen = screen
+        self._orders = orders
+        self._node = node
+        self.left: Unfinished | None = None
+        """What there is now; None where nothing is left over, or nobody has looked yet."""
+        self._seen: tuple[Unfinished | None, Server | None] = (None, None)
+        """That, and the server that runs beside it."""
+        self._failed: Failed | None = None
+        self._dialog: LeftDialog | None = None
+        self._wanted = False
+        """It is to be shown as soon as nothing else is on the screen."""
+        self._told: Unfinished | None = None
+        """What the operator was told of, or shown, last."""
+
+    def begin(self, console: Console, failed: Failed | None = None) -> None:
+        """Look from now on; `failed` is what this console's own restart has just ended with."""
+        if failed is not None:
+            self._failed, self._wanted = failed, True
+        work = self._follow(console)
+        self._screen.run_worker(work, name="look-back", group="look-back", exclusive=True)
+
+    def open(self, console: Console) -> None:
+        """Show it, because the operator asks."""
+        if self.left is None:
+            self._orders.tell("Nothing was left in the middle here.", "information")
+        elif self._dialog is None:
+            self._show(console)
+
+    def uncovered(self, console: Console | None) -> None:
+        """The main screen is on top again: what waited for that is shown."""
+        if console is not None:
+            self._show_if_wanted(console)
+
+    # --- looking ---
+
+    async def _follow(self, console: Console) -> None:
+        await _searched(console)
+        found, before = True, None
+        while found and console.state.link.status == "up":
+            if self._orders.is_busy:
+                # An order that was given may not have heard yet that its connection was lost.
+                await asyncio.sleep(_SOON)
+                continue
+            left = await self._look(console)
+            if self._orders.is_busy:
+                continue
+            found = left is not None
+            await self._take(console, left, before)
+            before = left
+            if found:
+                await asyncio.sleep(EVERY)
+
+    async def _look(self, console: Console) -> Unfinished | None:
+        try:
+            return await console.unfinished()
+        except ConnectionLost:
+            # It is begun anew with the next connection.
+            return self.left
+        except BringupError as error:
+            self._orders.tell(f"What was left in the middle is not known. {error}", "warning")
+            return None
+
+    async def _take(self, console: Console, left: Unfinished | None, before: Unfinished | None) -> None:
+        """Learn what there is now; `before` is what this round of looks has seen the last time."""
+        # Twice, for a new server that ends at once has not begun yet.
+        if left is not None and is_over(left) and before is not None and is_over(before):
+            await self._end(console, left)
+            return
+        seen = (left, beside(console, left))
+        is_same, self.left, self._seen = seen == self._seen, left, seen
+        if left is None and (before is not None or self._failed is None):
+            self._settled()
+        elif self._dialog is not None and not is_same:
+            self._dialog.call_next(self._dialog.renew, *seen)
+        elif self._dialog is None and left is not None and self._is_news(left):
+            self._tell_first(console, left)
+        self._told = left
+        self._show_if_wanted(console)
+        if not is_same:
+            self._orders.paint()
+
+    def _is_news(self, left: Unfinished) -> bool:
+        told = self._told
+        return told is None or told.claim != left.claim or (told.busy and not left.busy)
+
+    def _tell_first(self, console: Console, left: Unfinished) -> None:
+        """The dialog is about the server on the screen; of others it is said once what was left of them."""
+        if left.busy:
+            self._orders.tell(left.sentence, "warning")
+        elif self._orders.is_own(left) or concerns(left, console.state):
+            self._wanted = self._wanted or not is_over(left)
+        else:
+            self._orders.tell(f"{left.sentence} Another server is watched here; u shows what can be done.", "warning")
+
+    async def _end(self, console: Console, left: Unfinished) -> None:
+        """It is over: say so, and remove what was kept of it."""
+        self._settled()
+        said, action = ending(left), console.state.action
+        if action is None or action.step != said:
+            self._orders.tell(said, "information")
+        if not console.read_only:
+            try:
+                await console.discard(left)
+            except BringupError as error:
+                self._orders.tell(str(error), "warning")
+        self._orders.paint()
+
+    # --- showing ---
+
+    def _show_if_wanted(self, console: Console) -> None:
+        if self._wanted and self._dialog is None and self._screen.app.screen is self._screen:
+            self._show(console)
+
+    def _show(self, console: Console) -> None:
+        self._wanted = False
+        failed = self._failed or Failed("")
+        dialog = self._dialog = LeftDialog(
+            self._node(console),
+            self.left,
+            why=failed.why,
+            plan=failed.plan,
+            argv=failed.argv,
+            beside=beside(console, self.left),
+            read_only=console.read_only,
+        )
+        self._screen.app.push_screen(dialog, lambda answer: self._answered(console, dialog, answer))
+
+    def _settled(self) -> None:
+        """There is nothing left to be seen to."""
+        self._wanted, self._failed = False, None
+        self.left = self._told = None
+        if self._dialog is not None:
+            self._dialog.settle()
+
+    def _answered(self, console: Console, dialog: LeftDialog, answer: Answer | None) -> None:
+        self._dialog = None
+        left, failed = dialog.left, self._failed
+        if left is None:
+            self._failed = None
+        if answer is None or left is None:
+            return
+        other = beside(console, left)
+        if answer == "launch" and other is not None:
+            self._orders.tell(f"A server has come up meanwhile (PID {other.pid}): nothing was launched.", "warning")
+            return
+        self._failed = None
+        if answer == "discard":
+            self._orders.discard(console, left)
+        else:
+            plan = failed.plan if failed is not None else None
+            self._orders.resume(console, left, plan, dialog.argv if dialog.is_edited else None)
+
+
+def beside(console: Console, left: Unfinished | None) -> Server | None:
+    """Return a server that runs and is neither the old nor the new one of what was left."""
+    state = console.state
+    if left is None or state.server is None or state.gone_at is not None:
+        return None
+    return None if (state.server.pid, state.server.start) in (left.server, left.new) else state.server
+
+
+async def _searched(console: Console) -> None:
+    """Give the search for servers a while: what runs now is said beside what was left."""
+    for _ in range(round(_SEARCH / _SOON)):
+        if console.state.server is not None or console.state.seeks:
+            return
+        await asyncio.sleep(_SOON)
