@@ -12,7 +12,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -126,8 +126,9 @@ class Handler(BaseHTTPRequestHandler):
         self.connection.shutdown(1)
 
     def _copy(self, stream: int, pipe: Any) -> None:
-        while data := os.read(pipe.fileno(), 65536):
-            self._frame(stream, data)
+        with suppress(BrokenPipeError, ConnectionResetError):  # whom it was for has left
+            while data := os.read(pipe.fileno(), 65536):
+                self._frame(stream, data)
 
     def _feed(self, pipe: Any) -> None:
         try:

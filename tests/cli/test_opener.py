@@ -13,6 +13,7 @@ from waiting import eventually
 from bringup.cli.console import Opener
 from bringup.core.errors import BringupError, Defect, HostKeyChanged, Unreachable, UsageError
 from bringup.hosts.base import Completed, Host
+from bringup.session.retries import HasRetries
 from bringup.session.target import Target
 from bringup.ui.app import BringupApp
 from bringup.ui.operator import Operator
@@ -128,16 +129,21 @@ async def test_a_defect_of_a_session_that_runs_is_told_and_ends_the_connection(
         given.end(left(0))
 
 
-async def test_what_ends_a_session_for_good_is_told_at_the_end(hosts: list[TroubledHost | BringupError]) -> None:
-    host = TroubledHost()
-    hosts += [host, HostKeyChanged("box shows another host key.")]
+async def test_what_the_operator_has_to_mend_is_told_at_the_end(hosts: list[TroubledHost | BringupError]) -> None:
+    host, again = TroubledHost(), TroubledHost()
+    hosts += [host, HostKeyChanged("box shows another host key."), again]
     given, operator = opener(), Listener()
-    await opened(given, operator)
+    session = await given.open(cast(Operator, operator))
+    assert isinstance(session, HasRetries)
     host.lose()
-    await eventually(lambda: bool(operator.failures))
-    await given.close()
+    await eventually(lambda: session.retries.refused is not None)
     with pytest.raises(HostKeyChanged):
         given.end(left(0))
+    session.retries.again()
+    await eventually(lambda: session.state.link.status == "up")
+    assert operator.failures == []
+    await given.close()
+    assert given.end(left(0)) == 0
 
 
 async def test_a_defect_of_the_screen_is_a_sentence_too(monkeypatch: pytest.MonkeyPatch) -> None:

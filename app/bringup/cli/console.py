@@ -130,7 +130,8 @@ class Opener:
         """
         if self._rules is not None:
             tell_broken(self._rules)
-        failure = app.failure or self._failure
+        waits_for = self._session.retries.refused if self._session is not None else None
+        failure = app.failure or self._failure or waits_for
         if app.failure is None and app.return_code:
             return app.return_code
         if failure is not None:

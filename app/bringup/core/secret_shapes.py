@@ -72,12 +72,15 @@ KINDS: tuple[tuple[tuple[str, ...], str], ...] = (
         # --api-key X Y; a text that was masked before goes on behind its asterisks
         ("--api-key",),
         rf"((?<![\w-]){MANY_FLAG}(?:=|[ \t]+))(?!{OPTION}|\*\*\*){_EMPTY}{_VALUE}"
-        rf"(?:[ \t]+(?![|<>&;]|\d>|{OPTION}){_VALUE})*",
+        rf"(?:[ \t]+(?!{OPTION})(?:{_QUOTED}|[\w.~+/-]+(?=[\s'\"]|$)))*",
     ),
     # --admin-api-key=X
-    *((signs, rf"(?i:(?<![\w-])(--?[\w.-]*{name}(?:=|[ \t]+)))(?!{OPTION}){_EMPTY}{_VALUE}") for signs, name in _NAMED),
+    *(
+        (signs, rf"(?i:(?<![\w.-])(--?[\w.-]*{name}(?:=|[ \t]+)))(?!{OPTION}){_EMPTY}{_VALUE}")
+        for signs, name in _NAMED
+    ),
     # --token X
-    (("--token", " -token"), rf"(?i:(?<![\w-])((?:--|(?<= )-)token(?:=|[ \t]+)))(?!{OPTION}){_EMPTY}{_VALUE}"),
+    (("--token", " -token"), rf"(?i:(?<![\w.-])((?:--|(?<= )-)token(?:=|[ \t]+)))(?!{OPTION}){_EMPTY}{_VALUE}"),
     # api_key='X', 'api_key': ['X', 'Y'], "api_key": "X"
     *((signs, rf"(?i:({name}(?:{_QUOTE})?[ \t]*[=:][ \t]*)){_EMPTY}{_VALUE}") for signs, name in _NAMED),
     (("assw", "assphrase"), r"""(?i:(\b(?:passw(?:or)?d|passphrase)(?: is)? +))(?:'[^'\r\n]+'|"[^"\r\n]+")"""),
@@ -119,7 +122,7 @@ KINDS: tuple[tuple[tuple[str, ...], str], ...] = (
     (
         # curl -u user:X
         ("curl",),
-        r"""(\bcurl\b[^\r\n|;]*?[ \t](?:-[A-Za-z]*[uU]|--user|--proxy-user)[ \t=]*['"]?[^\s:'"]+:)[^\s'"]+""",
+        r"""(\bcurl\b[^\r\n|;]{0,400}?[ \t](?:-[A-Za-z]{0,9}[uU]|--user|--proxy-user)[ \t=]*['"]?[^\s:'"]+:)[^\s'"]+""",
     ),
     (("sshpass",), rf"(\bsshpass[ \t]+-p[ \t]*){_VALUE}"),
     (

@@ -15,6 +15,8 @@ class Retries:
     def __init__(self) -> None:
         self.stays = False
         """Somebody sees what is told and can ask for another try."""
+        self.refused: BringupError | None = None
+        """What the operator would have to mend, while that is waited for."""
         self._asked = asyncio.Event()
 
     def again(self) -> None:
@@ -32,7 +34,9 @@ class Retries:
         """Wait until the operator asks for another try; raises the refusal where there is nobody."""
         if not self.stays:
             raise refused
+        self.refused = refused
         await self._asked.wait()
+        self.refused = None
 
 
 @runtime_checkable
