@@ -26,6 +26,7 @@ class Following:
         )
         self.chunks: list[Chunk] = []
         self.moves: list[str] = []
+        self.turns: list[LogMoved] = []
         self.logs: list[bytes] = [b""]
         """The bytes of each log, one after the other."""
         self.pauses: list[float] = []
@@ -64,6 +65,7 @@ class Following:
             async for item in items:
                 if isinstance(item, LogMoved):
                     self.moves.append(item.how)
+                    self.turns.append(item)
                     continue
                 if item.offset == 0 and self.logs[-1]:
                     self.logs.append(b"")

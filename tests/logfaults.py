@@ -55,6 +55,30 @@ async def copied_and_truncated(run: Run) -> None:
     os.truncate(run.writer.path, 0)
 
 
+async def copied_and_truncated_unseen(run: Run) -> None:
+    """The same, at once after lines that nobody has looked at yet: they are in the copy."""
+    await run.level(len(text(run)))
+    for _ in range(3):
+        run.writer.step()
+    run.writer.step_to_line_end()
+    shutil.copy(run.writer.path, f"{run.writer.path}.1")
+    os.truncate(run.writer.path, 0)
+
+
+async def renamed_twice_while_cut_off(run: Run) -> None:
+    """The log is rotated twice while there is no connection: one file came and went in between."""
+    run.server.cut()
+    newer, older = Path(f"{run.writer.path}.1"), Path(f"{run.writer.path}.2")
+    for _ in range(2):
+        run.writer.step()
+        run.writer.step_to_line_end()
+        if newer.exists():
+            newer.rename(older)
+        run.writer.path.rename(newer)
+        run.writer.open()
+    run.writer.step()
+
+
 async def padded_with_nuls(run: Run) -> None:
     """Truncated under a writer that does not append: it goes on at its old offset, and the file has a hole."""
     run.writer.step_to_line_end()
@@ -127,11 +151,13 @@ LOGS: dict[str, tuple[Callable[[Run], Awaitable[None]], str]] = {
     "late write to the renamed": (late_write_to_the_renamed, "rotated"),
     "truncated, regrown at once": (truncated_and_regrown, "replaced"),
     "copied, truncated": (copied_and_truncated, "truncated replaced"),
+    "copied, truncated unseen": (copied_and_truncated_unseen, "truncated replaced"),
     "truncated, hole of NULs": (padded_with_nuls, "replaced truncated"),
     "deleted, written on": (deleted, "gone"),
     "deleted, created": (deleted_and_created, "gone back rotated"),
     "moved away and back": (moved_away_and_back, "gone back ?"),
     "rotated while cut off": (renamed_while_cut_off, "rotated"),
+    "rotated twice while cut off": (renamed_twice_while_cut_off, "rotated"),
     "network file system hangs": (file_service_hangs, ""),
     "same bytes, other file": (stale_copy, ""),
 }

@@ -40,3 +40,24 @@ def test_other_logs_begin_anew() -> None:
     assert picture.state.closed == ()
     channel.close("/c", "denied")
     assert dict(picture.state.closed) == {"log": "denied"}
+
+
+def test_what_may_not_be_read_any_more_is_told_once_in_the_pane() -> None:
+    channel, picture = made()
+    channel.refuse("/a", "It may not be read.", was_read=True)
+    channel.refuse("/a", "It may not be read.", was_read=True)
+    (line,) = picture.take_lines()
+    assert b"a cannot be read now; it is tried again: It may not be read." in line
+    channel.follow(["/a", "/b"])
+    channel.open("/a")
+    channel.open("/a")
+    (line,) = picture.take_lines()
+    assert b"a can be read again" in line
+
+
+def test_what_was_never_read_has_the_pane_s_own_sentence() -> None:
+    channel, picture = made()
+    channel.refuse("/a", "It may not be read.", was_read=False)
+    channel.open("/a")
+    assert picture.take_lines() == []
+    assert picture.state.closed == ()

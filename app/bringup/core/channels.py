@@ -21,6 +21,7 @@ from bringup.core.events import (
     LogRoom,
     LogWritten,
     PortSeen,
+    Warned,
 )
 from bringup.core.ranks import find, rank_of
 from bringup.core.state import Action, Link, LogChannel, State
@@ -29,6 +30,11 @@ HISTORY = 120
 """Samples of GPU memory kept for a sparkline."""
 _MOST_MOVES = 20
 _MOST_KERNEL_LINES = 40
+_GAPS = {
+    "missing": "Lines may be missing: the log was rotated or truncated, and what was written to it after byte {read:,} "
+    "was not found",
+    "between": "Lines may be missing: the log was rotated more than once, and not all of what came between was found",
+}
 
 
 def host_seen(state: State, event: HostSeen) -> State:
@@ -47,7 +53,11 @@ def log_moved(state: State, event: LogMoved) -> State:
     """Return the state after the log was rotated, truncated or replaced: its size starts again, the attempt goes on."""
     moves = (*state.log.moves, (event.at, event.how))[-_MOST_MOVES:]
     size = 0 if event.how in ("rotated", "truncated", "replaced") else state.log.size + event.size
-    return replace(state, log=replace(state.log, moves=moves, size=size))
+    attempt = state.attempt
+    if event.rest in _GAPS:
+        detail = _GAPS[event.rest].format(read=event.read)
+        attempt = lines.warned(attempt, Warned(at=event.at, kind="log-gap", detail=detail))
+    return replace(state, log=replace(state.log, moves=moves, size=size), attempt=attempt)
 
 
 def log_written(state: State, event: LogWritten) -> State:

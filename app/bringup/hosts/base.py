@@ -48,6 +48,8 @@ class FileLook:
     """The path names a file."""
     written: float | None = None
     """When the open handle was last written to, in epoch seconds of the host's clock; None where that is not told."""
+    node: str = ""
+    """Device and inode of what was looked at; empty where that is not told (SFTP)."""
 
 
 class OpenFile(Protocol):

@@ -8,6 +8,8 @@ from typing import Literal
 from bringup.core.events import LogMoved
 
 How = Literal["rotated", "truncated", "replaced", "gone", "back", "padded"]
+Rest = Literal["", "read", "missing", "between"]
+"""What became of what was written to the log before: see LogMoved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,11 @@ class Step:
     head: bytes = b""
     size: int = 0
     """Bytes of NULs that were passed over."""
+    node: str = ""
+    """Which file it was, where that is told."""
+    rest: Rest = ""
+    read: int = 0
+    """Bytes that were read of the file before."""
 
 
 Item = Chunk | LogMoved

@@ -66,7 +66,8 @@ class LocalFile:
         data = os.pread(self._handle, size, offset)
         head = os.pread(self._handle, HEAD, 0)
         same = there is not None and (there.st_dev, there.st_ino) == (here.st_dev, here.st_ino)
-        return FileLook(data, here.st_size, head, not same, exists=there is not None, written=here.st_mtime)
+        node = f"{here.st_dev}:{here.st_ino}"
+        return FileLook(data, here.st_size, head, not same, exists=there is not None, written=here.st_mtime, node=node)
 
 
 async def _aside(work: Callable[[], Result]) -> Result:

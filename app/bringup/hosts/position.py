@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from bringup.hosts.base import FileLook, OpenFile
 
@@ -22,15 +23,17 @@ class Position:
     """First bytes of the file, at most 64."""
     before: bytes = b""
     """Bytes before the offset, at most 64."""
+    node: str = ""
+    """Device and inode, where the host tells them: no proof (inodes are used again), but a word for what happened."""
 
     @property
     def asked(self) -> int:
         """Where a look must begin to prove that it continues from here."""
         return self.offset - len(self.before)
 
-    def after(self, data: bytes, head: bytes) -> Position:
+    def after(self, data: bytes, head: bytes, node: str = "") -> Position:
         """Return the position behind `data`; `head` was read after it."""
-        return Position(self.offset + len(data), head, (self.before + data)[-FINGERPRINT:])
+        return Position(self.offset + len(data), head, (self.before + data)[-FINGERPRINT:], node)
 
     def continues_in(self, look: FileLook) -> bool:
         """Tell whether a look that began at `asked` is of the file that was read."""
@@ -41,4 +44,11 @@ async def position_at(file: OpenFile, offset: int) -> Position:
     """Return the position at an offset of a file that has as much; raises as a look does."""
     before = min(offset, FINGERPRINT)
     look = await file.look(offset - before, max(1, before))
-    return Position(offset, look.head, look.data[:before])
+    return Position(offset, look.head, look.data[:before], look.node)
+
+
+async def begin_in(file: OpenFile, start: int | Literal["tail"]) -> Position:
+    """Return the position at an offset or at the end; at the start of a file that is shorter than the offset."""
+    size = (await file.look(0, 1)).size
+    offset = size if start == "tail" else start
+    return await position_at(file, offset) if 0 < offset <= size else Position()

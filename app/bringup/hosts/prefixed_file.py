@@ -65,9 +65,10 @@ class PrefixedFile:
         facts, data, head = found
         length, written, node = facts.split()
         if node != self._node:
-            return FileLook(b"", offset, b"", moved=True, exists=True)
+            return FileLook(b"", offset, b"", moved=True, exists=True, node=_text(node))
         skip = offset % PAGE
-        return FileLook(data[skip : skip + size], int(length), head, moved=False, exists=True, written=float(written))
+        there = data[skip : skip + size]
+        return FileLook(there, int(length), head, moved=False, exists=True, written=float(written), node=_text(node))
 
     async def close(self) -> None:
         """Nothing is kept open."""
@@ -89,3 +90,7 @@ class PrefixedFile:
                 f"{self._path} on {self._host.name} cannot be read: {said or 'stat and dd are missing'}."
             )
         return parts[0], parts[1], parts[2]
+
+
+def _text(node: bytes) -> str:
+    return node.decode("ascii", "replace")

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from bringup.core.events import ChannelClosed, ChannelOpened
 from bringup.session.clock import HostClock
+from bringup.session.marks import read_again_of, unread_of
 from bringup.session.picture import Picture
 
 
@@ -17,6 +18,8 @@ class LogChannel:
         self._clock = clock
         self._followed: set[str] = set()
         self._troubles: dict[str, str] = {}
+        self._marked: set[str] = set()
+        """Logs of which the pane says that they cannot be read."""
 
     def follow(self, paths: Iterable[str]) -> None:
         """Begin anew with these logs; those that are followed no more say nothing more."""
@@ -29,8 +32,20 @@ class LogChannel:
         self._troubles[path] = why
         self._tell()
 
+    def refuse(self, path: str, why: str, *, was_read: bool) -> None:
+        """Say why a log may not be read any more, in the pane too: once, and where lines of it stand there."""
+        if was_read and path not in self._marked:
+            self._marked.add(path)
+            now, offset = self._clock.now(), self._picture.state.utc_offset
+            self._picture.add_lines([unread_of(path, why, now, offset)])
+        self.close(path, why)
+
     def open(self, path: str) -> None:
         """Say that a log can be read."""
+        if path in self._marked:
+            self._marked.remove(path)
+            now, offset = self._clock.now(), self._picture.state.utc_offset
+            self._picture.add_lines([read_again_of(path, now, offset)])
         if self._troubles.pop(path, None) is not None:
             self._picture.apply([ChannelOpened(at=self._clock.now(), channel=_own(path))])
             self._tell()

@@ -100,7 +100,7 @@ class Logs:
                     await self._read(host, target.path, reader)
             except ChannelRefused as refused:
                 self._open.pop(target.path, None)
-                self._channel.close(target.path, str(refused))
+                self._channel.refuse(target.path, str(refused), was_read=reader.position is not None)
             await asyncio.sleep(AGAIN)
 
     async def _reader_for(self, host: Host, target: LogTarget) -> LogReader:
@@ -141,6 +141,7 @@ class Logs:
             path,
             start=reader.position or 0,
             hangs=lambda hangs: self._tell_hanging(path, hangs=hangs),
+            opened=lambda: self._channel.open(path),
             clock=self._clock.now,
         )
         self._open[path] = follower

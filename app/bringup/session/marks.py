@@ -9,19 +9,53 @@ from bringup.core.events import LogMoved
 from bringup.core.sanitize import clean_text
 
 WORDS = {
-    "rotated": "was renamed and read to its end; here begins the new file of this name",
+    "rotated": "was rotated and read to its end; here begins the next file of this name",
     "truncated": "was truncated; here it begins again",
     "replaced": "was written anew; here it begins again",
     "gone": "has no file now; what still holds the old one is read on, and a new one waited for",
     "back": "is there again",
     "skipped": "was not read here: {size} were passed over",
 }
+READ_BESIDE = {
+    "truncated": "was truncated, and a copy of it read to its end; here it begins again",
+    "replaced": "was truncated, and a copy of it read to its end; here it begins again",
+}
+"""Where what was written last was found in a file beside it."""
+MISSING = {
+    "rotated": "goes on in a new file; what was written to the one before after byte {read} was not found "
+    "(compressed or removed)",
+    "truncated": "was truncated; here it begins again; what was written to it after byte {read} was not found",
+    "replaced": "was written anew or is another file now; here it begins; what was written before after byte {read} "
+    "was not found",
+    "back": "is there again as another file; what was written to the one before after byte {read} was not found",
+}
+BETWEEN = (
+    "was rotated more than once; files that came between may be missing (compressed or removed); "
+    "here begins the present one"
+)
 
 
 def mark_of(path: str, moved: LogMoved, utc_offset: float) -> bytes:
     """Return the line for a move of the log at `path`, with the host's time of day."""
-    words = WORDS[moved.how].format(size=_amount(moved.size))
+    words = _words_of(moved).format(size=_amount(moved.size), read=f"{moved.read:,}")
     return _line(moved.at, utc_offset, f"{_name(path)} {words}")
+
+
+def _words_of(moved: LogMoved) -> str:
+    if moved.rest == "between":
+        return BETWEEN
+    special = {"read": READ_BESIDE, "missing": MISSING}.get(moved.rest, {})
+    return special.get(moved.how, WORDS[moved.how])
+
+
+def unread_of(path: str, why: str, at: float, utc_offset: float) -> bytes:
+    """Return the line for a log that cannot be read from here on, with the reason."""
+    return _line(at, utc_offset, f"{_name(path)} cannot be read now; it is tried again: {clean_text(why)}")
+
+
+def read_again_of(path: str, at: float, utc_offset: float) -> bytes:
+    """Return the line for a log that could not be read and can be again."""
+    return _line(at, utc_offset, f"{_name(path)} can be read again")
 
 
 def hole_of(path: str, size: int, at: float, utc_offset: float) -> bytes:

@@ -225,3 +225,9 @@ class LogMoved(Event):
 
     how: Literal["rotated", "truncated", "replaced", "gone", "back", "skipped", "padded"]
     size: int = 0
+    rest: Literal["", "read", "missing", "between"] = ""
+    """What was written before that was not read yet: nothing; found in another file and read; not found; or read, but
+    not all of what was rotated between that file and the new one.
+    """
+    read: int = 0
+    """Bytes that were read of the file before, where its rest is missing."""

@@ -91,7 +91,9 @@ class ShellFile:
         skip = offset - first * PAGE
         length, written, node, path = facts.split()
         bytes_there = data[skip : skip + size]
-        return FileLook(bytes_there, int(length), head, path != node, exists=path != b"gone", written=float(written))
+        same, exists = path == node, path != b"gone"
+        inode = node.decode("ascii", "replace")
+        return FileLook(bytes_there, int(length), head, not same, exists, written=float(written), node=inode)
 
     async def close(self) -> None:
         """End the process; never raises."""

@@ -42,7 +42,7 @@ class LogLook:
 
 def paint_log_heading(picture: Picture | None, width: int, look: LogLook) -> Row:
     """Return the line above the log."""
-    right = _stand(look)
+    right = _stand(look, waits=picture is not None and _waits(picture))
     room = width - 9 - (width_of(right) + 5 if right else 0)
     left = _filter(look) or (_channel(picture, room) if picture is not None else ())
     return heading(5, "log", width, focused=look.focused, left=left, right=right)
@@ -91,7 +91,7 @@ def highlighted(row: Row, search: re.Pattern[bytes] | None) -> Row:
     return tuple(marked)
 
 
-def _stand(look: LogLook) -> Row:
+def _stand(look: LogLook, *, waits: bool) -> Row:
     spans: list[Span] = []
     if look.search:
         found = count(look.matches, "line") if look.matches else "nothing"
@@ -101,11 +101,16 @@ def _stand(look: LogLook) -> Row:
     if look.wrapped:
         spans.append(("wrapped", "quiet"))
     if look.following:
-        spans.append(("following", "quiet"))
+        spans.append(("waiting for the log", "slow") if waits else ("following", "quiet"))
     else:
         more = f", {count(look.unseen, 'new line')}" if look.unseen else ""
         spans.append((f"paused{more}", "slow"))
     return joined(spans)
+
+
+def _waits(picture: Picture) -> bool:
+    """Tell whether there is nothing to follow now: the log may not be read, is gone, or does not answer."""
+    return any(channel == "log" for channel, _ in picture.state.closed)
 
 
 def _filter(look: LogLook) -> Row:

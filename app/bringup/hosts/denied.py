@@ -1,0 +1,16 @@
+"""The sentence for a log that may not be read."""
+
+from __future__ import annotations
+
+from bringup.core.errors import ChannelRefused
+from bringup.hosts.base import Host
+
+
+async def denial(host: Host, path: str) -> ChannelRefused:
+    """Return the refusal of a log, with the name of the user who may not read it; raises ConnectionLost."""
+    user = (await host.run("id -un")).stdout.decode("utf-8", "replace").strip()
+    return ChannelRefused(
+        f"The log {path} on {host.name} may not be read by {user or 'this user'}.",
+        "Log in as its owner, or let its owner give you the right to read it (chmod, setfacl).",
+        reason="denied",
+    )
