@@ -95,7 +95,7 @@ def running(
     finally:
         for member in members:
             member.close()
-        process.wait(10)
+        process.wait(60)
 
 
 def make_shards(folder: Path, count: int, size: int = 8192) -> list[Path]:

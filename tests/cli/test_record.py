@@ -27,6 +27,7 @@ def port(demo: DemoHost) -> tuple[str, str]:
     return "--port", str(demo.server_port)
 
 
+@pytest.mark.long
 @needs_linux
 async def test_a_start_is_recorded_until_it_is_ready_and_replayed(way: Way) -> None:
     file = way.folder / "start.bringup"
@@ -71,6 +72,7 @@ async def test_a_kill_leaves_what_was_seen(way: Way) -> None:
     assert len(load_recording(file).items) > 5
 
 
+@pytest.mark.long
 @needs_linux
 @pytest.mark.parametrize("switch", ["1", "0"])
 async def test_a_start_that_is_waited_for_is_kept_without_being_asked(switch: str, way: Way) -> None:

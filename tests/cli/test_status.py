@@ -36,6 +36,7 @@ def port(demo: DemoHost) -> tuple[str, str]:
     return "--port", str(demo.server_port)
 
 
+@pytest.mark.long
 async def test_a_start_and_then_a_server_that_is_ready(way: Way) -> None:
     async with DemoHost("healthy", speed=4) as demo:
         await said(demo, "server_args")

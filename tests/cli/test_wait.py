@@ -9,6 +9,7 @@ from asyncio.subprocess import Process
 from importlib import resources
 
 import jsonschema
+import pytest
 from headless import Way, ended
 from headless import way as way
 from simulated import PATIENCE, launchers, needs_linux, said
@@ -33,6 +34,7 @@ async def begun(way: Way, demo: DemoHost, *options: str) -> tuple[Process, bytes
     return process, await process.stderr.readline()
 
 
+@pytest.mark.long
 async def test_ready_with_a_line_for_each_phase(way: Way) -> None:
     async with DemoHost("healthy", speed=4, launch=False) as demo:
         process, first = await begun(way, demo, "--json")
@@ -51,6 +53,7 @@ async def test_ready_with_a_line_for_each_phase(way: Way) -> None:
         assert again.out.startswith("● READY")
 
 
+@pytest.mark.long
 async def test_a_failure_ends_it_with_the_cause(way: Way) -> None:
     async with DemoHost("oom", speed=4) as demo:
         process, _ = await begun(way, demo)
@@ -66,6 +69,7 @@ async def test_a_stall_ends_it_with_the_culprit(way: Way) -> None:
         assert (done.code, done.told["state"], done.told["failed_ranks"]) == (3, "stalled", [3])
 
 
+@pytest.mark.long
 async def test_a_server_that_is_stopped(way: Way) -> None:
     async with DemoHost("healthy", speed=1) as demo:
         process, _ = await begun(way, demo, "--json")
@@ -90,6 +94,7 @@ async def test_a_server_that_does_not_come(way: Way) -> None:
     assert "waiting: No server yet." in done.err
 
 
+@pytest.mark.long
 async def test_a_server_that_comes_later(way: Way) -> None:
     async with DemoHost("healthy", speed=8, launch=False) as demo:
         process, line = await begun(way, demo, "--json")
@@ -104,6 +109,7 @@ async def test_no_host(way: Way) -> None:
     assert (done.code, done.out) == (4, "")
 
 
+@pytest.mark.long
 async def test_a_lost_connection_is_made_again(way: Way, real_sshd: Sshd) -> None:
     async with DemoHost("healthy", speed=4) as demo:
         process, _ = await begun(way, demo, "--json")
@@ -125,6 +131,7 @@ async def test_ctrl_c_tells_what_was_known_last(way: Way) -> None:
         await eventually(lambda: bool(launchers(demo)), PATIENCE)
 
 
+@pytest.mark.long
 async def test_a_target_of_the_configuration(way: Way) -> None:
     async with DemoHost("healthy", speed=20) as demo:
         told = way.folder / "told"

@@ -46,8 +46,8 @@ async def test_a_connection_that_stands_carries_us_where_we_have_no_key(config: 
         assert (await host.run("echo in")).stdout == b"in\n"
         await host.close()
     finally:
-        master.terminate()
-        master.wait(10)
+        master.kill()
+        master.wait(60)
 
 
 async def test_both_refusals_are_told(config: Path) -> None:

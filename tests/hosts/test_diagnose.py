@@ -30,7 +30,7 @@ def sleeper() -> Iterator[int]:
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
     yield child.pid
     child.kill()
-    child.wait(10)
+    child.wait(60)
 
 
 async def process_of(pid: int) -> Process:
@@ -104,4 +104,4 @@ async def test_a_hostile_title_cannot_make_a_section_or_reach_the_terminal() -> 
         assert all("\x1b" not in section.text for section in sections)
     finally:
         child.kill()
-        child.wait(10)
+        child.wait(60)

@@ -45,7 +45,7 @@ async def test_a_stream_ends_even_when_we_are_killed(tmp_path: Path) -> None:
     pid = await pid_in(file)
     assert alive(pid)
     os.kill(watcher.pid, signal.SIGKILL)
-    watcher.wait(10)
+    watcher.wait(60)
     await eventually(lambda: not alive(pid))
 
 

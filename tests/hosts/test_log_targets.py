@@ -99,7 +99,7 @@ async def test_a_pipe_that_leads_to_no_file(machine: LocalHost, tmp_path: Path) 
     with running(tmp_path, stdout=reader.stdin, stderr=subprocess.STDOUT) as tree:
         reader.stdin.close()
         (target,) = await logs_of(machine, tree.pid)
-    reader.wait(10)
+    reader.wait(60)
     assert (target.path, target.kind) == ("", "pipe")
     assert f"cat (PID {reader.pid})" in target.note
 

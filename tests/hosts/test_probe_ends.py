@@ -146,7 +146,7 @@ def test_nothing_is_left_when_nobody_reads(tmp_path: Path, root: int | None) -> 
     while b"Q\t" not in process.stdout.readline():
         assert process.poll() is None
     process.stdout.close()
-    process.wait(10)
+    process.wait(60)
     deadline = time.monotonic() + 10
     while session(process.pid):
         assert time.monotonic() < deadline
