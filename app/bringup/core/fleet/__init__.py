@@ -63,15 +63,9 @@ def _verdict(
     at = own if decision.decider.is_known else head
     eta = _eta(parts) if decision.state in ("starting", "slow") else None
     return replace(
-        at,
+        _of_head(at, head, own),
         state=decision.state,
         summary=sentence(decision, parts, ranks),
-        engine=_first(head.engine, own.engine),
-        version=_first(head.version, own.version),
-        attempt=head.attempt,
-        model=_first(head.model, own.model),
-        draft_model=_first(head.draft_model, own.draft_model),
-        port=head.port,
         now=now,
         stale_s=max((part.verdict.stale_s for part in parts if part.verdict.stale_s is not None), default=None),
         ranks_expected=known.total or _expected(parts),
@@ -85,11 +79,24 @@ def _verdict(
         cause=_cause(decision, policy) if ends else None,
         warnings=joined_warnings(parts),
         evidence=_evidence(parts),
-        accept_len=head.accept_len,
         since=min((part.on_clock(part.verdict.since, now) for part in parts if part.verdict.since), default=None),
-        ghosts=head.ghosts,
         channels=joined_channels(parts),
         countdown=min(limits, key=lambda limit: limit.left_s, default=None),
+    )
+
+
+def _of_head(at: Verdict, head: Verdict, own: Verdict) -> Verdict:
+    """Return a verdict with what the head tells of the whole server."""
+    return replace(
+        at,
+        engine=_first(head.engine, own.engine),
+        version=_first(head.version, own.version),
+        attempt=head.attempt,
+        model=_first(head.model, own.model),
+        draft_model=_first(head.draft_model, own.draft_model),
+        port=head.port,
+        accept_len=head.accept_len,
+        ghosts=head.ghosts,
     )
 
 
