@@ -58,7 +58,10 @@ async def test_beside_what_may_start_it_again_nothing_is_launched_unasked(way: W
         assert "demo.supervisor" in done.err
         assert "may start it again. Nothing was launched from here" in done.err
         assert not launchers(demo)
-        again = await way.run("restart", "box", "--yes", *port(demo))
+        refused = await way.run("restart", "box", "--yes", *port(demo))
+        assert refused.code == 1
+        assert "With --force it is launched" in refused.err
+        again = await way.run("restart", "box", "--yes", "--force", *port(demo))
         assert again.code == 0, again.err
         assert "Launched again as PID" in again.out
         ready = await way.run("wait", "box", "--json", *port(demo))

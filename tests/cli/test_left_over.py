@@ -61,7 +61,7 @@ async def test_a_restart_that_was_cut_off_is_said_and_gone_on_with(way: Way, pla
         pid = await cut_off(way, demo, places)
         seen = await way.run("status", "box", *port(demo))
         assert "was cut off" in seen.out
-        assert "bringup restart box launches it again." in " ".join(seen.out.split())
+        assert f"bringup restart box --port {demo.server_port} launches it again." in " ".join(seen.out.split())
         told = (await way.run("status", "box", "--json", *port(demo))).told["unfinished"]
         assert [(each["pid"], each["action"], each["can"]) for each in told] == [
             (pid, "restart", ["launch", "discard"])
@@ -70,7 +70,11 @@ async def test_a_restart_that_was_cut_off_is_said_and_gone_on_with(way: Way, pla
         assert (shown.code, shown.out) == (1, "")
         assert "was cut off" in shown.err
         assert not launchers(demo)
-        done = await way.run("restart", "box", "--yes", *port(demo))
+        refused = await way.run("restart", "box", "--yes", *port(demo))
+        assert refused.code == 1
+        assert "may start it again. Nothing was launched from here" in refused.err
+        assert not launchers(demo)
+        done = await way.run("restart", "box", "--yes", "--force", *port(demo))
         assert done.code == 0, done.err
         assert "Launched again as PID" in done.out
         new = int(done.out.rpartition("PID ")[2].split()[0].rstrip(".;"))

@@ -7,9 +7,10 @@ from typing import Any, cast
 
 import pytest
 
-from bringup.cli import acting, run
+from bringup.cli import acting, left_over, run
 from bringup.core.errors import BringupError, UsageError
 from bringup.core.events import Process, Server
+from bringup.core.state import State
 from bringup.hosts.control import Claim, LeftToAnother, Stopped, Unfinished
 from bringup.session.console import StopPlan
 from bringup.session.session import Session
@@ -24,14 +25,16 @@ PLAN = StopPlan("box", Server(pid=100, start=1, engine="sglang", argv=("python",
 class Asked:
     """A session of which only the question after the stop is needed."""
 
-    def __init__(self) -> None:
+    def __init__(self, left: Unfinished = LEFT) -> None:
+        self.left = left
+        self.state = State(node="box")
         self.resumed = 0
 
     async def restart(self, plan: StopPlan) -> None:
         raise UNDECIDED
 
     async def unfinished(self) -> Unfinished:
-        return LEFT
+        return self.left
 
     async def resume(self, left: Unfinished) -> None:
         self.resumed += 1
@@ -77,3 +80,22 @@ def test_a_drain_that_is_no_duration(command: str, capsys: pytest.CaptureFixture
         acting._change("soon")
     assert run([command, "--yes", "--drain", "soon"]) == 2
     assert "--drain takes a duration" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("yes", "force", "launches"), [(True, False, 0), (True, True, 1), (False, False, 1)])
+async def test_a_second_restart_is_no_answer_where_it_may_be_started_again(
+    yes: bool, force: bool, launches: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def follow(work: Any, session: object) -> None:
+        await work
+
+    monkeypatch.setattr(left_over, "follow", follow)
+    monkeypatch.setattr(left_over, "confirmed", lambda question: True)
+    session = Asked(replace(LEFT, step="undecided"))
+    going = left_over.go_on(cast(Session, session), "box", yes=yes, read_only=False, force=force)
+    if launches:
+        assert await going
+    else:
+        with pytest.raises(BringupError, match="--force"):
+            await going
+    assert session.resumed == launches

@@ -208,7 +208,7 @@ async def test_a_supervisor_starts_it_again_while_nobody_watches(place: Place, l
     assert left is not None
     assert left.new is not None
     assert (left.new[0], left.can) == (new, ("discard",))
-    forged = replace(left, new=None, new_alive=False)
+    forged = replace(left, new=None, new_alive=False, starters=())
     assert forged.can == ("launch", "discard")
     with pytest.raises(BringupError, match=rf"PID {new} was started there meanwhile with the same command"):
         await resume(local, forged, report=silent)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import pty
 import shutil
@@ -12,7 +13,7 @@ from dataclasses import replace
 import pytest
 from engineserver import Place
 from placedhost import Placed
-from waiting import alive
+from waiting import alive, eventually
 
 from bringup.core.errors import BringupError
 from bringup.core.events import Server
@@ -90,6 +91,33 @@ async def test_a_known_loop_is_not_raced_even_then(local: Placed, place: Place) 
     with pytest.raises(LeftToAnother, match="has not started it again yet"):
         await again(local, await place.see(local, await place.one()), regardless=True)
     assert place.running() == []
+
+
+@pytest.mark.parametrize("script", [LATER, "while :; do\n{line}\nsleep 104\ndone\n"], ids=["unknown", "loop"])
+async def test_a_cut_while_it_is_waited_for_changes_nothing_of_that(local: Placed, place: Place, script: str) -> None:
+    (place.folder / "run.sh").write_text(script.format(line=place.line()))
+    above = place.start("bash", "run.sh")
+    server = await place.see(local, await place.one())
+    work = asyncio.create_task(again(local, server, wait=600.0))
+    await eventually(lambda: place.running() == [], 60.0)
+    work.cancel()
+    await asyncio.gather(work, return_exceptions=True)
+    left = await unfinished(local, token="ours")
+    assert left is not None
+    assert ([pid for pid, _ in left.starters], left.respawns) == ([above.pid], script != LATER)
+    with pytest.raises(LeftToAnother, match=rf"PID {above.pid} \(bash run.sh\)"):
+        await resume(local, left, report=lambda _: None, watch=0)
+    assert place.running() == []
+    left = await unfinished(local, token="theirs")
+    assert left is not None
+    assert (left.step, left.busy) == ("undecided", False)
+    if left.respawns:
+        with pytest.raises(LeftToAnother):
+            await resume(local, left, report=lambda _: None, watch=0)
+        assert place.running() == []
+    else:
+        started = await resume(local, left, report=lambda _: None, watch=0)
+        assert await place.one() == started.pid
 
 
 async def test_a_supervising_program(host: Placed, place: Place) -> None:

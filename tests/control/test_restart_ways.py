@@ -88,7 +88,7 @@ async def test_a_supervisor_starts_it_again_and_nobody_else(host: Placed, place:
 
 async def test_a_supervisor_that_does_not_is_never_raced(local: Placed, place: Place) -> None:
     (place.folder / "run.sh").write_text(f"while :; do\n{place.line()}\nsleep 104\ndone\n")
-    place.start("bash", "run.sh")
+    loop = place.start("bash", "run.sh")
     server = await place.see(local, await place.one())
     with pytest.raises(BringupError, match=r"has not started it again yet on box.*no server runs"):
         await again(local, server, respawn=0.2)
@@ -96,6 +96,13 @@ async def test_a_supervisor_that_does_not_is_never_raced(local: Placed, place: P
     left = await unfinished(local, token="ours")
     assert left is not None
     assert left.can == ("launch", "discard")
+    with pytest.raises(BringupError, match=rf"PID {loop.pid} .*may start it again"):
+        await resume(local, left, report=lambda _: None, watch=0)
+    assert place.running() == []
+    loop.kill()
+    loop.wait(60)
+    left = await unfinished(local, token="ours")
+    assert left is not None
     started = await resume(local, left, report=lambda _: None, watch=0)
     assert await place.one() == started.pid
 

@@ -36,6 +36,11 @@ def step(session: Session) -> str:
     return session.state.action.step if session.state.action is not None else ""
 
 
+def asks(app: BringupApp, words: str) -> bool:
+    """Say whether the dialog about what was left is open and has these words."""
+    return isinstance(app.screen, LeftDialog) and words in body(app.screen)
+
+
 async def test_the_dialog_follows_what_the_host_does_and_launches_once(
     real_sshd: Sshd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -59,6 +64,11 @@ async def test_the_dialog_follows_what_the_host_does_and_launches_once(
                 assert not dialog.query("#yes")
                 os.kill(old, signal.SIGCONT)
                 await until(pilot, lambda: "no server runs" in body(dialog) and bool(dialog.query("#yes")), TRIES)
+                assert serving(demo) == []
+                await heard(app, pilot)
+                await pilot.press("y")
+                # The demo's own supervisor stands above the server.
+                await until(pilot, lambda: asks(app, "which had started it"), TRIES)
                 assert serving(demo) == []
                 await heard(app, pilot)
                 await pilot.press("y")

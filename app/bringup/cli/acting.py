@@ -33,6 +33,7 @@ class Order:
     read_only: bool
     discard: bool = False
     signal: str = ""
+    force: bool = False
 
 
 def stop(
@@ -97,7 +98,8 @@ def restart(
     force
         Launch it although what had started it still runs and may start it again, too. Without, that is asked.
     """
-    return _act(Order("restart", yes, read_only, discard), which.chosen((host,)), _change(drain, force=force))
+    order = Order("restart", yes, read_only, discard, force=force)
+    return _act(order, which.chosen((host,)), _change(drain, force=force))
 
 
 def _change(drain: str | None, *, force: bool = False) -> Change:
@@ -160,7 +162,7 @@ async def _was_left(order: Order, session: Session, name: str) -> bool:
     if order.discard:
         await forget(session, name, yes=order.yes, read_only=order.read_only)
         return True
-    return await go_on(session, name, yes=order.yes, read_only=order.read_only)
+    return await go_on(session, name, yes=order.yes, read_only=order.read_only, force=order.force)
 
 
 async def _planned(session: Session, deed: Deed) -> StopPlan:

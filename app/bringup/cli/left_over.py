@@ -51,7 +51,7 @@ async def forget(session: Session, name: str, *, yes: bool, read_only: bool) -> 
     emit(f"The {left.action} is given up; what was kept of it is removed.\n")
 
 
-async def go_on(session: Session, name: str, *, yes: bool, read_only: bool) -> bool:
+async def go_on(session: Session, name: str, *, yes: bool, read_only: bool, force: bool = False) -> bool:
     """Go on with a restart that was left in the middle, so that there is never a second one.
 
     Returns whether that was all there was to do; raises BringupError where it cannot be gone on with.
@@ -77,10 +77,25 @@ async def go_on(session: Session, name: str, *, yes: bool, read_only: bool) -> b
     if "launch" not in left.can:
         raise BringupError(NOT_DONE, f"`bringup restart {name} --discard` forgets what was left in the middle.")
     _refuse(read_only=read_only)
+    if yes and not force and left.step == "undecided":
+        raise BringupError(NOT_DONE, "With --force it is launched although it may be started again.")
     if not yes and not confirmed(f"Launch it again on {session.state.node or name}?"):
         raise BringupError(NOT_DONE, f"`bringup restart {name} --discard` forgets it.")
-    await follow(session.resume(left), session)
+    await _launch(session, left, force=force)
     return True
+
+
+async def _launch(session: Session, left: Unfinished, *, force: bool) -> None:
+    """Launch what was kept; `force` answers where what had started the server may start it again, too."""
+    from bringup.hosts.control import LeftToAnother
+
+    try:
+        await follow(session.resume(left), session)
+    except LeftToAnother:
+        again = await session.unfinished() if force and not left.respawns else None
+        if again is None:
+            raise
+        await follow(session.resume(again), session)
 
 
 async def _come_to_rest(session: Session) -> Unfinished | None:

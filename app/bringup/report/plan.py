@@ -25,7 +25,8 @@ def _rows(plan: StopPlan, room: int, *, restart: bool) -> Iterator[Row]:
     yield from labelled("server", [Text(line) for line in flow(_server(plan.server), room)])
     yield "command", Text(harmless(plan.command))
     if plan.launched_by:
-        yield "launcher", Text(harmless(f"{plan.launched_by} {plan.server.launcher.sentence}".strip()))
+        sentence = plan.server.launcher.sentence.replace("{drain}", f"{plan.drain:.0f}")
+        yield "launcher", Text(harmless(f"{plan.launched_by} {sentence}".strip()))
     yield from labelled("ends", _processes(plan.members))
     if plan.swept:
         yield from labelled("ends too", _processes(plan.swept))

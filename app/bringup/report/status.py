@@ -19,6 +19,7 @@ from bringup.report.harmless import harmless
 from bringup.report.page import GUTTER, Row, flow, headline, labelled, section, sentence, shorten, size, warning_rows
 from bringup.report.signs import SIGNS
 from bringup.report.timeline import timeline
+from bringup.session.left_over import port_of
 
 _MOST_SERVERS = 4
 _LITTLE_MIB = 64
@@ -64,10 +65,12 @@ def _left_over(left: Left) -> Iterator[Text]:
     """What was left in the middle, and what goes on with it or forgets it."""
     for name, each in left:
         yield Text(harmless(each.sentence), "yellow")
+        port = port_of(each)
+        command = f"bringup restart {harmless(name)}{f' --port {port}' if port is not None else ''}"
         if "launch" in each.can:
-            yield Text(f"bringup restart {harmless(name)} launches it again.", "dim")
+            yield Text(f"{command} launches it again.", "dim")
         if "discard" in each.can:
-            yield Text(f"bringup restart {harmless(name)} --discard forgets it.", "dim")
+            yield Text(f"{command} --discard forgets it.", "dim")
 
 
 def _nodes(nodes: Sequence[Node], room: int) -> Iterator[Row]:

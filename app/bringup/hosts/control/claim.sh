@@ -1,4 +1,5 @@
-# Arguments: PID START ACTION TOKEN LEASE KEEP WHO ABOUT COMMAND. Begins an action on a server unless another one is under way.
+# Arguments: PID START ACTION TOKEN LEASE KEEP WHO ABOUT COMMAND ABOVE RESPAWNS. Begins an action on a server unless another
+# one is under way. ABOVE is PID:START of each process that may start the server again, RESPAWNS yes where one does.
 # An action that gave no sign for LEASE seconds was cut off and can be taken over, one of the same TOKEN always; what it
 # kept stays with KEEP = yes. COMMAND starts the server again, or is the place for it. Prints "claimed" and the folder
 # (hexadecimal); "busy", its age, and what is under way; or "nowhere", a folder (hexadecimal) and whose that is.
@@ -39,8 +40,8 @@ mkdir "$folder" 2>/dev/null && made=yes
 read -r boot </proc/sys/kernel/random/boot_id
 read -r up _ </proc/uptime
 ticks=$((${up%.*}${up#*.} * $(getconf CLK_TCK 2>/dev/null || echo 100) / 100))
-printf 'token %s\naction %s\nboot %s\nticks %s\nwho %s\nabout %s\ncommand %s\n' \
-    "$token" "$action" "$boot" "$ticks" "$who" "$about" "$9" >"$fresh"
+printf 'token %s\naction %s\nboot %s\nticks %s\nwho %s\nabout %s\ncommand %s\nabove %s\nrespawns %s\n' \
+    "$token" "$action" "$boot" "$ticks" "$who" "$about" "$9" "${10}" "${11}" >"$fresh"
 # A hard link is made whole or not at all, and by one only.
 if ! ln "$fresh" "$folder/claim" 2>/dev/null; then
     if ! grep -qx "token $token" "$folder/claim" && [ "$(age "$folder/claim")" -lt "$lease" ]; then

@@ -37,6 +37,7 @@ LEASE = 30
 """Seconds without a sign after which an action counts as cut off."""
 BEAT = 5.0
 """Seconds after which a long step renews its claim."""
+_MOST_ABOVE = 16
 PLACES = "BRINGUP_PLACES"
 """Names, here and not on the host, other folders than /tmp and /dev/shm there: "FOLDER" or "FOLDER:FOLDER". It is for
 tests: consoles with different ones do not see each other."""
@@ -76,7 +77,9 @@ async def claim(
     """
     token = token or new_token()
     words = (" ".join(clean_text(text).split())[:1000] for text in (who, about(server), server.launcher.start))
-    asked = script("claim.sh", server.pid, server.start, action, token, lease, "yes" if keep else "no", *words)
+    above = " ".join(f"{pid}:{start}" for pid, start in server.launcher.above[:_MOST_ABOVE])
+    again = (above, "yes" if server.launcher.respawns else "no")
+    asked = script("claim.sh", server.pid, server.start, action, token, lease, "yes" if keep else "no", *words, *again)
     done = await host.run(asked, limit=1 << 14)
     head, _, rest = done.stdout.decode("utf-8", "replace").partition("\n")
     word, _, value = head.partition(" ")

@@ -14,7 +14,7 @@ from bringup.hosts.control.family import descendants
 from bringup.hosts.control.gpu_memory import Holders, gpu_holders
 from bringup.hosts.control.pace import Pace
 from bringup.hosts.control.processes import Identity, Row, Signal, script
-from bringup.hosts.control.steps import Report, Step, count
+from bringup.hosts.control.steps import Report, Step, count, still_run
 from bringup.hosts.control.stopped import Stopped
 from bringup.hosts.control.stopping import GPU_WAIT, KILL_WAIT, STEP
 from bringup.hosts.discover import discover
@@ -128,7 +128,7 @@ async def _end(host: Host, left: Sequence[Process], name: Signal, wait: float, r
     await processes.signal(host, left, name)
     begun = pace.clock()
     while (passed := pace.clock() - begun) < wait and (running := await _left(host, left)):
-        report(Step(f"{count(running)} still run.", wait - passed))
+        report(Step(f"{still_run(running)}.", wait - passed))
         await pace.sleep(STEP)
 
 

@@ -12,7 +12,7 @@ from bringup.hosts.base import Completed, Host
 from bringup.hosts.control.launching import last_words
 from bringup.hosts.control.pace import Hurry
 from bringup.hosts.control.processes import script
-from bringup.hosts.control.steps import Report, Step, count
+from bringup.hosts.control.steps import Report, Step, still_run
 
 GRACE = 100.0
 """Seconds that a command may take beyond the drain: systemd kills after 90 s by itself (TimeoutStopSec)."""
@@ -65,7 +65,7 @@ class OwnStop:
                     return
                 left = await self._left()
                 await rest()
-                self._say(Step(f"{self._command} is at work; {count(left)} still run.", self._drain))
+                self._say(Step(f"{self._command} is at work; {still_run(left)}.", self._drain))
         finally:
             if not task.done():
                 task.cancel()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Coroutine, Sequence
 from dataclasses import replace
 
 from bringup.core.errors import BringupError, ChannelRefused, ConnectionLost, UsageError
-from bringup.core.events import Server
+from bringup.core.events import Launcher, Server
 from bringup.hosts.base import Host
 from bringup.hosts.control import journal, processes
 from bringup.hosts.control.configured import LaunchCommand, prepare
@@ -17,7 +17,7 @@ from bringup.hosts.control.own_command import is_own, run_start, says
 from bringup.hosts.control.pace import Pace
 from bringup.hosts.control.processes import Identity, Signal
 from bringup.hosts.control.relaunch import WATCH, Launchable, capture, edit, launch_kept, relaunch
-from bringup.hosts.control.respawn import find_again, may_return, running
+from bringup.hosts.control.respawn import find_again, may_return, running, starters
 from bringup.hosts.control.steps import Report, Step
 from bringup.hosts.control.stopped import Stopped
 from bringup.hosts.control.stopping import STEP, stop
@@ -96,10 +96,12 @@ async def resume(
 ) -> Started:
     """Launch what a restart that was cut off had kept, with `argv` as another command line.
 
-    Raises BringupError where that cannot be, and LaunchFailed.
+    Raises BringupError where that cannot be, and LaunchFailed; LeftToAnother where what had started the server still
+    runs, as long as that was not said before (step "undecided"), and always where it is known to start it again.
     """
     if "launch" not in left.can:
         raise BringupError(left.sentence, "There is nothing to launch.")
+    await _leave_to_another(host, left)
     report(Step("Launching what was kept of it.", name="launching"))
     if is_own(left.command):
         await run_start(host, left.command)
@@ -110,6 +112,15 @@ async def resume(
         started = await launch_kept(host, left.claim, left.command, watch=watch)
     await journal.release(host, left.claim)
     return started
+
+
+async def _leave_to_another(host: Host, left: Unfinished) -> None:
+    living = await starters(host, Launcher(above=left.starters))
+    if not living or (left.step == "undecided" and not left.respawns):
+        return
+    await journal.step(host, left.claim, "undecided")
+    stopped = Stopped(supervised=True, starters=living)
+    raise LeftToAnother(f"The server on {host.name} has ended; {stopped.may_come_back}.", stopped)
 
 
 def check_edit(server: Server, argv: Sequence[str] | None) -> None:

@@ -25,3 +25,8 @@ Report = Callable[[Step], None]
 def count(left: Collection[Process]) -> str:
     """Return a number of processes in words."""
     return "1 process" if len(left) == 1 else f"{len(left)} processes"
+
+
+def still_run(left: Collection[Process]) -> str:
+    """Return that a number of processes is left, in words."""
+    return f"{count(left)} still run{'s' if len(left) == 1 else ''}"

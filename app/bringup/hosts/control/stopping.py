@@ -21,7 +21,7 @@ from bringup.hosts.control.own_command import OwnStop
 from bringup.hosts.control.pace import Pace
 from bringup.hosts.control.processes import Identity, Signal
 from bringup.hosts.control.respawn import find_again, may_return, running, starters
-from bringup.hosts.control.steps import Report, Step, count
+from bringup.hosts.control.steps import Report, Step, count, still_run
 from bringup.hosts.control.stopped import Stopped
 from bringup.hosts.control.surveying import Survey, look, nobody
 
@@ -170,7 +170,7 @@ class _Stop:
                 await self._ask(launcher, signal)
             if passed >= drain or self._pace.hurry.asked:
                 return
-            self._say(Step(f"{count(left)} still run; {then.format(ceil(drain - passed))}.", drain - passed))
+            self._say(Step(f"{still_run(left)}; {then.format(ceil(drain - passed))}.", drain - passed))
             await self._rest()
 
     async def _kill(self) -> None:

@@ -47,6 +47,10 @@ class Unfinished:
     rebooted: bool = False
     command: str = ""
     """The launcher's own command to start it again, or the place to launch it in; "" for a process of its own."""
+    starters: tuple[Identity, ...] = ()
+    """What stood above the server, may start it again and still runs, nearest first."""
+    respawns: bool = False
+    """One of them does start it again."""
 
     @property
     def can(self) -> tuple[Can, ...]:
@@ -140,6 +144,7 @@ class _Facts:
     folder: str
     plain: dict[str, str] = field(default_factory=dict)
     alive: list[Identity] = field(default_factory=list)
+    starters: list[Identity] = field(default_factory=list)
     new: Identity | None = None
     new_alive: bool = False
 
@@ -178,6 +183,8 @@ def _take(facts: _Facts, key: str, value: str) -> None:
     if key == "alive" and identity is not None:
         if identity not in facts.alive:
             facts.alive.append(identity)
+    elif key == "starter" and identity is not None:
+        facts.starters.append(identity)
     elif key in ("runs", "died"):
         facts.new, facts.new_alive = identity, key == "runs"
     else:
@@ -196,8 +203,8 @@ def _read(facts: _Facts, token: str, lease: int) -> Unfinished:
         server=_server(facts.folder) or (0, 0),
         who=plain.get("who", ""),
         age=age,
-        # Whoever is asked to decide does nothing: anybody may.
-        busy=theirs != token and age < lease and plain.get("step") != "undecided",
+        # Whoever is asked to decide, or was told of a failure, does nothing: anybody may.
+        busy=theirs != token and age < lease and plain.get("step") not in ("undecided", "failed"),
         alive=tuple(facts.alive),
         new=facts.new,
         new_alive=facts.new_alive,
@@ -206,6 +213,8 @@ def _read(facts: _Facts, token: str, lease: int) -> Unfinished:
         kept="kept" in plain,
         rebooted="rebooted" in plain,
         command=plain.get("command", ""),
+        starters=tuple(facts.starters),
+        respawns=plain.get("respawns") == "yes",
     )
 
 

@@ -11,6 +11,7 @@ for folder in "$home"/*-*; do
     [ ! -f "$folder/step" ] || echo "step $(cat "$folder/step")"
     if grep -qx "boot $boot" "$folder/claim"; then
         for member in $(cat "$folder/members" 2>/dev/null); do alive "$member" && echo "alive $member"; done
+        for each in $(sed -n 's/^above //p' "$folder/claim"); do alive "$each" && echo "starter $each"; done
         server=${folder##*/}
         alive "${server%-*}:${server#*-}" && echo "alive ${server%-*}:${server#*-}"
         new=''
