@@ -3,6 +3,7 @@
 import asyncio
 import getpass
 import hashlib
+import os
 import signal
 import stat
 from collections.abc import AsyncIterator
@@ -100,12 +101,27 @@ async def test_a_command_that_reads_nothing_can_be_signalled(host: DemoHost) -> 
 
 async def test_a_signal_goes_to_the_whole_group_and_can_be_caught(host: DemoHost) -> None:
     async with login(host) as conn:
-        process = await conn.create_process("trap 'echo caught; exit 9' TERM; echo up; sleep 601 & wait")
-        await process.stdout.readuntil(b"up\n")
+        process = await conn.create_process("trap 'echo caught; exit 9' TERM; sleep 601 & wait")
+        # A shell that is only about to start it would leave it behind, with its output held open.
+        await eventually(lambda: any(title(pid) == "sleep 601" for pid in family(host.within)), PATIENCE)
         process.send_signal("TERM")
         done = await process.wait()
         assert (done.exit_status, done.stdout) == (9, b"caught\n")
         await eventually(lambda: not any(title(pid) == "sleep 601" for pid in family(host.within)), PATIENCE)
+
+
+async def test_a_signal_that_comes_before_the_start_is_not_lost(host: DemoHost) -> None:
+    async with login(host) as conn:
+        os.kill(host.within, signal.SIGSTOP)
+        process = await conn.create_process("sleep 604; sleep 604")
+        process.send_signal("TERM")
+        # The answer to a request that came after it shows that the signal has reached the server.
+        with pytest.raises(asyncssh.ChannelOpenError):
+            await conn.create_process("true", term_type="xterm")
+        os.kill(host.within, signal.SIGCONT)
+        done = await asyncio.wait_for(process.wait(), PATIENCE)
+    assert done.exit_signal is not None
+    assert done.exit_signal[0] == "TERM"
 
 
 async def test_commands_end_with_their_channel_but_detached_ones_live_on(host: DemoHost) -> None:

@@ -50,6 +50,8 @@ class Session(asyncssh.SSHServerProcess[bytes]):
         theirs, ours = _split(pipes)
         environ = {**self._environ, "SSH_CONNECTION": self._connection()}
         running = self._spawner.run("/bin/sh", ["sh", "-c"], self.command, environ, theirs)
+        # From here on, not from its start: the supervisor takes orders in their order, and no signal may be lost.
+        self._running = running
         for fd in theirs:
             os.close(fd)
         try:
@@ -59,7 +61,6 @@ class Session(asyncssh.SSHServerProcess[bytes]):
                 os.close(fd)
             self._refuse(f"{error}\n".encode())
             return
-        self._running = running
         await self._converse(running, *ours)
 
     async def _converse(self, running: Running, stdin: int, stdout: int, stderr: int) -> None:
