@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from headless import Way
 from simulated import family, said, title
@@ -25,7 +25,8 @@ async def serving(way: Way) -> AsyncIterator[DemoHost]:
         finally:
             for pid in family(os.getpid()):
                 if str(demo.home.root) in title(pid):
-                    os.kill(pid, signal.SIGKILL)
+                    with suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGKILL)
             adopt_orphans(adopt=False)
 
 

@@ -111,11 +111,12 @@ def listen_as(server: Sshd, user: str) -> tuple[Sshd, Callable[[], None]]:
 
 def wait_for(port: int, address: str = "127.0.0.1") -> None:
     """Wait until somebody listens."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         with contextlib.suppress(OSError), socket.create_connection((address, port), 1):
             return
         time.sleep(0.02)
+    raise AssertionError(f"nobody listens on {address}:{port}")
 
 
 def stop_listening(server: Sshd) -> None:

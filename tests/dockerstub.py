@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import socketserver
 import subprocess
 import threading
@@ -33,6 +34,8 @@ class Daemon(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
         self.log = log
         """Lines "2026-01-02T10:00:00.000000000Z text", with the time as docker prints it."""
         self.asked: list[str] = []
+        self.state: dict[str, Any] = {}
+        """What it tells of the container's state."""
         self.commands: list[list[str]] = []
         self.codes: dict[int, int] = {}
         self.down = threading.Event()
@@ -59,7 +62,7 @@ class Handler(BaseHTTPRequestHandler):
         path = url.path.split("/")[2:] if url.path.startswith("/v1.") else url.path.split("/")[1:]
         match path:
             case ["containers", name, "json"] if name in NAMES:
-                self._answer(200, {"Id": ID, "Name": f"/{NAME}", "Config": {"Tty": False}, "State": {}})
+                self._answer(200, {"Id": ID, "Name": f"/{NAME}", "Config": {"Tty": False}, "State": self.server.state})
             case ["containers", name, "logs"] if name in NAMES:
                 self._logs(parse_qs(url.query).get("since", ["0"])[0])
             case ["exec", number, "json"]:
@@ -95,12 +98,15 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.close_connection = True
         with self.server.log.open("rb") as file:
+            line = b""
             while not self.server.down.is_set():
-                line = file.readline()
-                if not line:
+                line += file.readline()
+                if not line.endswith(b"\n"):
                     time.sleep(0.02)
-                elif _seconds(line) >= float(since):
+                    continue
+                if _seconds(line) >= float(since):
                     self._frame(STDOUT, line)
+                line = b""
 
     def _exec(self, number: int) -> None:
         """Run a command in a session of its own, as a daemon does, over the connection that was given up to it."""
@@ -112,18 +118,22 @@ class Handler(BaseHTTPRequestHandler):
         self.close_connection = True
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         with subprocess.Popen(self.server.commands[number], start_new_session=True, **pipes) as process:
-            assert process.stdin is not None
+            # Who feeds it closes it, too.
+            stdin, process.stdin = process.stdin, None
             threads = [
                 threading.Thread(target=self._copy, args=(STDOUT, process.stdout)),
                 threading.Thread(target=self._copy, args=(STDERR, process.stderr)),
-                threading.Thread(target=self._feed, args=(process.stdin,), daemon=True),
+                threading.Thread(target=self._feed, args=(stdin,), daemon=True),
             ]
             for thread in threads:
                 thread.start()
             self.server.codes[number] = process.wait()
             for thread in threads[:2]:
                 thread.join()
-        self.connection.shutdown(1)
+        with suppress(OSError):  # nobody listens any more
+            self.connection.shutdown(socket.SHUT_WR)
+        # It reads on until the client has hung up, too; before that nothing may be closed under it.
+        threads[2].join()
 
     def _copy(self, stream: int, pipe: Any) -> None:
         with suppress(BrokenPipeError, ConnectionResetError):  # whom it was for has left
@@ -131,13 +141,17 @@ class Handler(BaseHTTPRequestHandler):
                 self._frame(stream, data)
 
     def _feed(self, pipe: Any) -> None:
-        try:
-            while data := self.rfile.read1():  # type: ignore[attr-defined]
+        """Hand on what is typed until the client is gone; then the command's input ends, too."""
+        with suppress(BrokenPipeError), pipe:  # a command that has ended reads no more
+            for data in self._typed():
                 pipe.write(data)
                 pipe.flush()
-            pipe.close()
-        except OSError:
-            return  # it has ended, and reads no more
+
+    def _typed(self) -> Iterator[bytes]:
+        # A client that is killed with an answer unread resets the connection.
+        with suppress(ConnectionError):
+            while data := self.rfile.read1():  # type: ignore[attr-defined]
+                yield data
 
     def _frame(self, stream: int, data: bytes) -> None:
         self.connection.sendall(bytes((stream, 0, 0, 0)) + len(data).to_bytes(4, "big") + data)

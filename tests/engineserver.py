@@ -1,6 +1,7 @@
 """Servers that discovery takes for an engine's, started the ways in which operators start them; and their end.
 
-Every process that is one writes a file named by its PID below `pids`; that is how a test counts and ends them.
+Every process that is one writes a file named by its PID below `pids`; that is how a test counts and ends them. Whoever
+sees that of a server with a child knows that the child is there.
 """
 
 from __future__ import annotations
@@ -29,13 +30,16 @@ from pathlib import Path
 folder = Path(os.environ["PLACE"])
 if "--deaf" in sys.argv:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+parent = os.getpid()
 if "--child" in sys.argv and os.fork() == 0:
     sys.argv.append("as a child")
 print("a server starts", flush=True)
 if (folder / "die").exists():
     sys.exit("no memory for the KV cache\\nraise --mem-fraction-static")
+while os.getpid() != parent and not (folder / "pids" / str(parent)).exists():
+    time.sleep(0.01)
 (folder / "pids" / str(os.getpid())).touch()
-time.sleep(120)
+time.sleep(600)
 """
 ENGINES = load_engines()
 HERE = os.getpid()
@@ -90,8 +94,15 @@ class Place:
 
     async def one(self, but: Sequence[int] = ()) -> int:
         """Wait until one server runs, besides those that are known."""
-        await eventually(lambda: len(set(self.running()) - set(but)) == 1)
-        return (set(self.running()) - set(but)).pop()
+        found: set[int] = set()
+
+        def is_one() -> bool:
+            found.clear()
+            found.update(set(self.running()) - set(but))
+            return len(found) == 1
+
+        await eventually(is_one)
+        return found.pop()
 
     async def see(self, host: Host, pid: int, within: int | None = HERE) -> Server:
         """Return a server as discovery finds it; the test itself does not count as what launched it."""
@@ -111,8 +122,8 @@ class Place:
         for process in self._processes:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
-            process.wait(10)
-        deadline = time.monotonic() + 10
+            process.wait(60)
+        deadline = time.monotonic() + 60
         while (left := [pid for pid in _processes() if self._is_ours(pid)]) and time.monotonic() < deadline:
             for pid in left:
                 with contextlib.suppress(ProcessLookupError):
@@ -132,21 +143,33 @@ def _processes() -> Iterator[int]:
             yield int(folder.name)
 
 
-SHIM = 'setsid "$@" & echo $! >"$PLACE/main"; wait'
+SHIM = """setsid sh -c 'echo $$ >"$PLACE/main"; exec "$@"' sh "$@" & wait"""
 CONTAINER = "4f3c1a0b9d8e7f6a5b4c3d2e1f0a9b8c7d6e5f4a3b2c1d0e9f8a7b6c5d4e3f2a"
 DOCKER = r"""
 main() { cat "$PLACE/main"; }
 echo "$*" | head -n 1 >>"$PLACE/docker.calls"
 [ ! -f "$PLACE/docker.refuses" ] || { echo "permission denied while connecting to the docker daemon" >&2; exit 1; }
 case $1 in
-    inspect) printf 'main=%s\nname=llm\npolicy=always\nproject=stack\nservice=sglang\n' "$(main)" ;;
+    inspect)
+        case $* in *State.Status* | *.Restarting*) cat "$PLACE/docker.state" 2>/dev/null; exit ;; esac
+        printf 'main=%s\nname=llm\npolicy=always\nproject=stack\nservice=sglang\n' "$(main)" ;;
     stop) kill -TERM "$(main)"; look=0
         while kill -0 "$(main)" 2>/dev/null && [ $((look += 1)) -lt 200 ]; do
             [ "$look" -lt $(($3 * 10)) ] || kill -KILL "$(main)" 2>/dev/null
             sleep 0.05
         done ;;
-    start) "$PLACE/bin/run-container" </dev/null >>"$PLACE/server.log" 2>&1 & echo llm ;;
-    logs) tail -n "$3" "$PLACE/server.log" ;;
+    start)
+        [ ! -f "$PLACE/docker.broken" ] || { echo "Error response from daemon: no such device nvidia0" >&2; exit 125; }
+        echo llm
+        [ -f "$PLACE/main" ] && kill -0 "$(main)" 2>/dev/null && exit
+        rm -f "$PLACE/main"
+        "$PLACE/bin/run-container" </dev/null >>"$PLACE/server.log" 2>&1 &
+        look=0
+        while [ ! -s "$PLACE/main" ] && kill -0 $! 2>/dev/null && [ $((look += 1)) -lt 400 ]; do sleep 0.05; done
+        while [ -f "$PLACE/docker.waits" ]; do sleep 0.05; done
+        [ ! -f "$PLACE/docker.fails" ] || { cat "$PLACE/docker.fails" >&2; exit 125; } ;;
+    logs) since=${3%s}
+        [ $(($(date +%s) - $(date -r "$PLACE/server.log" +%s))) -gt "$since" ] || tail -n "$5" "$PLACE/server.log" ;;
 esac
 """
 

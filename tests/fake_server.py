@@ -64,6 +64,13 @@ class Fake:
     def do_spawn(self, *command: str) -> int:
         return subprocess.Popen(command).pid
 
+    def do_ignore(self, name: str) -> None:
+        signal.signal(signal.Signals[name], signal.SIG_IGN)
+
+    def do_group(self) -> None:
+        """Make a process group of its own."""
+        os.setpgid(0, 0)
+
     def do_touch(self, count: str) -> None:
         """Fault in fresh pages."""
         with mmap.mmap(-1, int(count) * mmap.PAGESIZE) as fresh:

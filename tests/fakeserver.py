@@ -28,12 +28,12 @@ if "deaf" in words:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 if "compiler" in words and number == "0":
     program = os.readlink("/proc/self/exe")
-    made = subprocess.Popen(["nvcc kernel.cu", "-c", "import time; time.sleep(60)"], executable=program)
+    made = subprocess.Popen(["nvcc kernel.cu", "-c", "import time; time.sleep(600)"], executable=program)
     Path(folder, "compiler").write_text(f"{made.pid}\\n")
 Path(folder, f"worker{number}").write_text(f"{os.getpid()}\\n")
-time.sleep(60)
+time.sleep(600)
 """
-PATIENCE = 15.0
+PATIENCE = 60.0
 
 
 def start_time(pid: int) -> int:
@@ -115,19 +115,24 @@ def main(folder: Path, workers: int, words: Sequence[str]) -> None:
         signal.signal(signal.SIGTERM, end)
         signal.signal(signal.SIGINT, end)
     elif "twice" in words:
-        signal.signal(signal.SIGTERM, lambda *_: signal.signal(signal.SIGTERM, signal.SIG_DFL))
+
+        def hear(*_: object) -> None:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            (folder / "heard").touch()
+
+        signal.signal(signal.SIGTERM, hear)
     if "disguised" in words:
         Path("/proc/self/comm").write_text(") R 1 1 1\nx")
     if "neighbour" in words:
         # A child of nobody here, in the same group: what a pipeline's other end looks like.
-        line = f"sleep 60 & echo $! >{folder}/neighbour"
+        line = f"sleep 600 & echo $! >{folder}/neighbour"
         subprocess.run(["/bin/sh", "-c", line], check=True)
     for number in range(workers):
         title = f"sglang::scheduler_TP{number}"
         command = [title, "-c", WORKER, str(folder), str(number), *words]
         running.append(subprocess.Popen(command, executable=sys.executable))
     (folder / "launcher").write_text(f"{os.getpid()}\n")
-    time.sleep(60)
+    time.sleep(600)
 
 
 if __name__ == "__main__":

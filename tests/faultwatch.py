@@ -28,7 +28,7 @@ from bringup.session.target import Target
 
 PLAY = 0.8
 """Seconds in which a start of two minutes is written."""
-PATIENCE = 30.0
+PATIENCE = 60.0
 KEEPALIVE = {"keepalive_interval": 0.4, "keepalive_count": 1}
 """Fast, so that a dead peer is found in 0.8 s instead of 20."""
 SFTP = "Subsystem sftp /usr/lib/openssh/sftp-server"

@@ -5,13 +5,31 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Literal
+
+import pytest
 
 from bringup.core.events import LogMoved
 from bringup.hosts.base import Host
 from bringup.hosts.follow import Chunk, Follower, Position
 
-PATIENCE = 20.0
+PATIENCE = 60.0
+OLD = b"".join(b"[old %06d] loading\n" % number for number in range(1000))
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    """A log that has lines already, under a name with a blank."""
+    file = tmp_path / "server log.txt"
+    file.write_bytes(OLD)
+    return file
+
+
+def append(path: Path, data: bytes) -> None:
+    """Write on, as the server does."""
+    with path.open("ab") as writer:
+        writer.write(data)
 
 
 class Following:

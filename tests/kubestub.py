@@ -14,7 +14,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,8 @@ class ApiServer(ThreadingHTTPServer):
         self.log = log
         """Lines "2026-01-02T10:00:00.000000000Z text", with the time as the kubelet prints it."""
         self.asked: list[str] = []
+        self.status: dict[str, Any] = {"phase": "Running"}
+        """What it tells of the pod."""
         self.down = threading.Event()
 
     def kubeconfig(self) -> str:
@@ -66,7 +68,7 @@ class Handler(BaseHTTPRequestHandler):
         elif url.path == f"{POD}/exec" and words["container"] == [CONTAINER]:
             self._exec(words["command"])
         else:
-            self._answer(*_known(url.path))
+            self._answer(*_known(url.path, self.server.status))
 
     def do_POST(self) -> None:
         """Refuse what was refused over WebSocket: kubectl tries once more over SPDY."""
@@ -88,12 +90,15 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.close_connection = True
         with self.server.log.open("rb") as file:
+            line = b""
             while not self.server.down.is_set():
-                line = file.readline()
-                if not line:
+                line += file.readline()
+                if not line.endswith(b"\n"):
                     time.sleep(0.02)
-                elif line[:19].decode() >= since[:19]:
+                    continue
+                if line[:19].decode() >= since[:19]:
                     self.wfile.write(line)
+                line = b""
 
     def _exec(self, command: list[str]) -> None:
         """Run a command in a session of its own, as a kubelet does."""
@@ -112,23 +117,34 @@ class Handler(BaseHTTPRequestHandler):
                 threading.Thread(target=self._copy, args=(STDOUT, process.stdout)),
                 threading.Thread(target=self._copy, args=(STDERR, process.stderr)),
             ]
-            feeding = threading.Thread(target=self._feed, args=(process.stdin,), daemon=True)
+            # Who feeds it closes it, too.
+            stdin, process.stdin = process.stdin, None
+            feeding = threading.Thread(target=self._feed, args=(stdin,), daemon=True)
             for thread in (*copying, feeding):
                 thread.start()
             code = process.wait()
             for thread in copying:
                 thread.join()
-        self._send(ERROR, json.dumps(_ended(code)).encode())
-        self._frame(8, b"\x03\xe8")
+        with suppress(ConnectionError):  # nobody listens any more
+            self._send(ERROR, json.dumps(_ended(code)).encode())
+            self._frame(8, b"\x03\xe8")
         feeding.join(2)
 
     def _copy(self, channel: int, pipe: Any) -> None:
-        while data := os.read(pipe.fileno(), 65536):
-            self._send(channel, data)
+        with suppress(ConnectionError):
+            while data := os.read(pipe.fileno(), 65536):
+                self._send(channel, data)
 
     def _feed(self, pipe: Any) -> None:
-        """Hand on what is typed, until its end is told or the client is gone."""
-        try:
+        """Hand on what is typed until its end is told or the client is gone; then the command's input ends, too."""
+        with suppress(BrokenPipeError), pipe:  # a command that has ended reads no more
+            for data in self._typed():
+                pipe.write(data)
+                pipe.flush()
+
+    def _typed(self) -> Iterator[bytes]:
+        # A client that is killed with an answer unread resets the connection.
+        with suppress(ConnectionError):
             while frame := self._read():
                 kind, data = frame
                 if kind == 8 or (data[:1] == bytes((CLOSE,)) and data[1:] == bytes((STDIN,))):
@@ -136,11 +152,7 @@ class Handler(BaseHTTPRequestHandler):
                 if kind == 9:
                     self._frame(10, data)
                 elif data[:1] == bytes((STDIN,)):
-                    pipe.write(data[1:])
-                    pipe.flush()
-            pipe.close()
-        except OSError:
-            return  # it has ended, and reads no more
+                    yield data[1:]
 
     def _read(self) -> tuple[int, bytes] | None:
         head = self.rfile.read(2)
@@ -174,7 +186,7 @@ def _ended(code: int) -> dict[str, Any]:
     return _status(f"command terminated with exit code {code}", reason="NonZeroExitCode", details={"causes": causes})
 
 
-def _known(path: str) -> tuple[int, Any]:
+def _known(path: str, status: Any) -> tuple[int, Any]:
     pods = {"name": "pods", "singularName": "pod", "namespaced": True, "kind": "Pod", "verbs": ["get", "list"]}
     container = {"name": CONTAINER, "image": "x"}
     pod = {"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "llm-0", "namespace": "default"}}
@@ -182,7 +194,7 @@ def _known(path: str) -> tuple[int, Any]:
         "/api": {"kind": "APIVersions", "versions": ["v1"]},
         "/apis": {"kind": "APIGroupList", "apiVersion": "v1", "groups": []},
         "/api/v1": {"kind": "APIResourceList", "groupVersion": "v1", "resources": [pods]},
-        POD: {**pod, "spec": {"containers": [container]}, "status": {"phase": "Running"}},
+        POD: {**pod, "spec": {"containers": [container]}, "status": status},
     }
     if path in answers:
         return 200, answers[path]

@@ -40,7 +40,7 @@ if (folder / "die").exists():
     sys.exit("no memory for the KV cache\\nraise --mem-fraction-static")
 if not (folder / "launcher").exists():
     (folder / "launcher").write_text(f"{os.getpid()}\\n")
-time.sleep(60)
+time.sleep(600)
 """
 NASTY = (
     b"",

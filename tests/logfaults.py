@@ -5,6 +5,7 @@ Where more is to be read in the end than one start, the fault says so in `run.ex
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -141,8 +142,10 @@ def file_services(run: Run) -> list[int]:
     """Processes of the file service below this run's ssh server."""
     found = []
     for pid in run.server.descendants():
-        if Path(f"/proc/{pid}/comm").read_text().startswith("sftp-server"):
-            found.append(pid)
+        # What has ended since is none.
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            if Path(f"/proc/{pid}/comm").read_text().startswith("sftp-server"):
+                found.append(pid)
     return found
 
 

@@ -13,7 +13,7 @@ from bringup.core.events import Event, PortSeen, Process, ProcessesSeen, ServerG
 from bringup.hosts.base import Host, Stream
 from bringup.hosts.probe import ProbeDecoder, script
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 Kind = TypeVar("Kind", bound=Event)
 
 

@@ -62,12 +62,14 @@ def inside(folder: Path, command: list[str]) -> int:
 
 def follow(folder: Path, since: int, form: str) -> None:
     with (folder / "log").open() as file:
+        line = ""
         while not (folder / "down").exists():
-            line = file.readline()
-            if not line:
+            line += file.readline()
+            if not line.endswith("\n"):
                 time.sleep(0.02)
                 continue
             nanos, text = line.split(" ", 1)
+            line = ""
             if int(nanos) >= since:
                 moment = datetime.fromtimestamp(int(nanos) // 10**9, UTC).strftime("%Y-%m-%dT%H:%M:%S")
                 fraction = int(nanos) % 10**9

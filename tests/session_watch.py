@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from simulated import family, title
 from sshd import Sshd
@@ -52,5 +52,6 @@ async def watching_own(
         await session.close()
         for pid in family(os.getpid()):
             if mark in title(pid):
-                os.kill(pid, signal.SIGKILL)
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
         adopt_orphans(adopt=False)

@@ -14,7 +14,7 @@ from waiting import eventually
 
 from bringup.demo.host import DemoHost
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="the simulated host needs Linux")
 
 

@@ -9,6 +9,7 @@ import contextlib
 import getpass
 import os
 import re
+import secrets
 import signal
 import socket
 import subprocess
@@ -24,7 +25,7 @@ from bringup.hosts.ssh import SshOptions
 
 PROGRAM = Path("/usr/sbin/sshd")
 SFTP = "Subsystem sftp internal-sftp"
-START_TIMEOUT = 10.0
+START_TIMEOUT = 60.0
 
 
 @dataclass(frozen=True)
@@ -89,10 +90,17 @@ class Sshd:
 
 
 def free_port(address: str = "127.0.0.1") -> int:
-    """Return a port on which nobody listens at this moment."""
-    with socket.socket() as probe:
-        probe.bind((address, 0))
-        return int(probe.getsockname()[1])
+    """Return a port on which nobody listens at this moment.
+
+    It lies below those that the kernel gives to whoever asks for any (ip_local_port_range): until it is used, neither a
+    connection nor a listener of another test gets it by chance, and who tries whether somebody listens there cannot
+    connect to himself.
+    """
+    while True:
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            port = 10_000 + secrets.randbelow(22_000)
+            probe.bind((address, port))
+            return port
 
 
 def write_key(path: Path, passphrase: str | None = None) -> asyncssh.SSHKey:
@@ -128,7 +136,7 @@ def start_sshd(folder: Path, *more: str, address: str = "127.0.0.1") -> Iterator
     finally:
         sessions = _servers_below(process.pid)
         process.terminate()
-        process.wait(10)
+        process.wait(START_TIMEOUT)
         for pid in sessions:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGTERM)
@@ -137,8 +145,9 @@ def start_sshd(folder: Path, *more: str, address: str = "127.0.0.1") -> Iterator
 def _servers_below(pid: int) -> list[int]:
     """The sshd processes of the connections: for anybody but root, each has a monitor and a child that serves it."""
     found: list[int] = []
-    with contextlib.suppress(OSError):
-        for child in _children(pid):
+    for child in _children(pid):
+        # One that has ended since is none; the others are.
+        with contextlib.suppress(OSError):
             if Path(f"/proc/{child}/comm").read_text().startswith("sshd"):
                 found += [child, *_servers_below(child)]
     return found
@@ -180,10 +189,10 @@ def _version() -> tuple[int, int]:
 
 def _wait_for(place: tuple[str, int], process: subprocess.Popen[bytes], log: Path) -> None:
     deadline = time.monotonic() + START_TIMEOUT
-    while time.monotonic() < deadline:
-        if process.poll() is not None:
-            break
-        with contextlib.suppress(OSError), socket.create_connection(place, 1):
+    listens = f"Server listening on {place[0]} port {place[1]}."
+    while time.monotonic() < deadline and process.poll() is None:
+        # Its own word: whoever else listened there would take a connection, too.
+        if log.exists() and listens in log.read_text():
             return
         time.sleep(0.02)
     pytest.fail(f"sshd did not start: {log.read_text() if log.exists() else 'no log'}")

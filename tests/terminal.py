@@ -39,7 +39,7 @@ class Terminal:
         self.pid = self._process.pid
         self.seen = b""
 
-    def wait_for(self, marker: bytes, timeout: float = 20.0) -> float:
+    def wait_for(self, marker: bytes, timeout: float = 60.0) -> float:
         """Read until `marker` is drawn; return the seconds since now."""
         begin = time.perf_counter()
         while marker not in self.seen:
@@ -68,7 +68,7 @@ class Terminal:
         """Type."""
         os.write(self.fd, keys)
 
-    def end(self, timeout: float = 20.0) -> int:
+    def end(self, timeout: float = 60.0) -> int:
         """Read until the program has ended by itself; return its exit status, negative for a signal."""
         deadline = time.perf_counter() + timeout
         while self._process.poll() is None:
@@ -103,7 +103,7 @@ class Terminal:
     ) -> None:
         self._process.terminate()
         try:
-            self.end(10.0)
+            self.end(30.0)
         except TimeoutError:
             self._process.kill()
             self._process.wait()

@@ -37,6 +37,7 @@ def test_the_keys_are_those_of_the_program() -> None:
         "status",
         "wait",
         "stop",
+        "diagnose",
         "config",
         "completion",
         "demo",

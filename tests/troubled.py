@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
-from bringup.hosts.base import ByteStream, Completed, OpenFile, Stream
+from bringup.hosts.base import ByteStream, Completed, Host, OpenFile, Stream
 from bringup.hosts.greeting import SCRIPT
 from bringup.hosts.local import LocalHost
+from bringup.session.knowledge import Knowledge
+from bringup.session.session import Session
+from bringup.session.target import Target
 
 Trouble = Callable[[str], Completed | None]
 """Called with what is about to be done ("greet", "find-log", "search", "stream", "open", "connect"): may raise what the
@@ -58,6 +62,22 @@ class TroubledHost:
     async def close(self) -> None:
         self.is_closed = True
         await self._real.close()
+
+
+@asynccontextmanager
+async def watching(host: Host, knowledge: Knowledge, **target: object) -> AsyncIterator[Session]:
+    """Watch what runs below this test on a host, as far as `target` narrows it down."""
+
+    async def connect() -> Host:
+        return host
+
+    narrowed = Target(**{"name": "box", "within": os.getpid(), **target})  # type: ignore[arg-type]
+    session = Session(connect, narrowed, knowledge)
+    await session.open()
+    try:
+        yield session
+    finally:
+        await session.close()
 
 
 def kind_of(script: str) -> str:

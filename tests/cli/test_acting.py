@@ -83,11 +83,29 @@ async def test_a_read_only_target_is_never_touched(command: str, way: Way) -> No
     assert "kimi is read-only" in done.err
 
 
+async def test_its_server_is_protected_by_whatever_name_it_is_reached(way: Way) -> None:
+    async with serving(way) as demo:
+        before = set(launchers(demo))
+        way.config.write_text(
+            f'[targets.production]\nhost = "root@box"\nport = {demo.server_port}\nread-only = true\n'
+            f'[targets.all]\nhost = "box"\npid = {min(before)}\n'
+        )
+        for argv in (["stop", "box", "--pid", str(min(before))], ["restart", "all"], ["stop", "box", *port(demo)]):
+            done = await way.run(*argv, "--yes")
+            assert (done.code, done.out) == (2, ""), done.err
+            assert f"production is read-only, and this is its server (port {demo.server_port})" in done.err
+            assert f"{way.config}, line 4," in done.err
+        assert set(launchers(demo)) == before
+        way.config.write_text(way.config.read_text().replace(str(demo.server_port), "1", 1))
+        done = await way.run("stop", "box", "--yes", *port(demo))
+        assert done.code == 0, done.err
+
+
 async def test_no_host(way: Way) -> None:
     assert (await way.run("stop", "nobody", "--yes")).code == 4
 
 
-@pytest.mark.parametrize(("answer", "code"), [(b"no\n", 1), (b"y\n", 1), (b"\n", 1), (b"yes\n", 0)])
+@pytest.mark.parametrize(("answer", "code"), [(b"no\n", 1), (b"y\nno\n", 1), (b"\n", 1), (b"yes\n", 0)])
 async def test_the_question_takes_a_whole_yes(answer: bytes, code: int, way: Way) -> None:
     async with serving(way) as demo:
         with Terminal([*COMMAND, "stop", "box", *port(demo)], env=dict(way.environ)) as terminal:

@@ -16,6 +16,7 @@ from bringup.core.errors import BringupError
 
 COMMANDS = {
     *("watch", "status", "wait", "stop", "restart", "demo", "explain", "replay", "record", "report"),
+    "diagnose",
     *("history", "config", "completion"),
 }
 PROGRAM = [sys.executable, "-m", "bringup"]
@@ -54,6 +55,8 @@ def refused(argv: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         (["watch", "--pid", "0"], ["no process 0", "launcher"]),
         (["watch", "--log", ""], ["name of the log is empty"]),
         (["watch", "--read-only=x"], ["--read-only takes no value"]),
+        (["restart", "a", "b"], ["A restart is of one host: b is too much."]),
+        (["restart", "a", "--discard"], ["at which this could be confirmed", "forget what was left in the middle"]),
         (["demo", "nope"], ["no demo scenario 'nope'", "healthy", "stall"]),
         (["demo", "--speed", "0"], ["speed of 0", "1 is life"]),
         (["demo", "--speed", "-1"], ["speed of -1"]),
@@ -137,7 +140,7 @@ def told_without_terminal(**streams: object) -> str:
 def test_a_pipe_is_no_terminal() -> None:
     said = told_without_terminal(stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     assert "needs a terminal, and this is not one" in said
-    assert "bringup explain FILE" in said
+    assert "`bringup status HOST` and `bringup wait HOST` need none" in said
 
 
 def test_closed_streams_are_no_terminal() -> None:

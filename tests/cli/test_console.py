@@ -42,11 +42,15 @@ def console(config: Path, *words: str, **size: int) -> Terminal:
 
 def press_until(terminal: Terminal, key: bytes, marker: bytes) -> None:
     """Press a key again and again: a dialog does not hear what is typed before it could be read."""
-    deadline = time.monotonic() + 30
+    deadline, patience = time.monotonic() + 120, 0.2
     while marker not in terminal.seen:
         assert time.monotonic() < deadline, terminal.seen[-400:]
         terminal.send(key)
-        terminal.drain(0.2, keep=True)
+        again = time.monotonic() + patience
+        while marker not in terminal.seen and time.monotonic() < again:
+            terminal.drain(0.1, keep=True)
+        # On a slow machine what the key began is given the time to come to something.
+        patience *= 2
 
 
 def left(terminal: Terminal) -> tuple[int, str]:
@@ -72,6 +76,7 @@ def test_a_refused_connection_is_told_on_the_screen_and_again_when_it_is_gone(co
     assert f"bringup: box (127.0.0.1) refused the connection on port {port}: no ssh server listens there." in said
 
 
+@pytest.mark.long
 def test_another_try_that_works_leaves_nothing_to_tell(real_sshd: Sshd, config: Path, tmp_path: Path) -> None:
     known = tmp_path / "known_hosts"
     known.write_text("")
@@ -119,6 +124,7 @@ def test_a_changed_host_key_is_never_accepted(real_sshd: Sshd, config: Path, tmp
     assert known.read_bytes() == before
 
 
+@pytest.mark.long
 def test_an_unknown_host_key_that_is_declined(real_sshd: Sshd, config: Path, tmp_path: Path) -> None:
     known = tmp_path / "known_hosts"
     config.write_text(real_sshd.block("box", known))
@@ -133,6 +139,7 @@ def test_an_unknown_host_key_that_is_declined(real_sshd: Sshd, config: Path, tmp
     assert not known.exists()
 
 
+@pytest.mark.long
 def test_an_unknown_host_key_that_is_accepted(real_sshd: Sshd, config: Path, tmp_path: Path) -> None:
     known = tmp_path / "known_hosts"
     config.write_text(real_sshd.block("box", known))
@@ -145,6 +152,7 @@ def test_an_unknown_host_key_that_is_accepted(real_sshd: Sshd, config: Path, tmp
     assert known.read_text().split()[1:] == real_sshd.host_key.split()
 
 
+@pytest.mark.long
 @needs_ssh
 def test_a_configuration_that_does_not_parse(config: Path) -> None:
     config.write_text("Host box\n  Prot 22\n")
@@ -177,6 +185,7 @@ def test_leaving_before_the_connection_stands(config: Path, key: bytes) -> None:
     assert "left before there was a connection to box" in said
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("silent")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)])
 def test_signals_while_it_connects(config: Path, number: signal.Signals, code: int) -> None:
@@ -186,6 +195,7 @@ def test_signals_while_it_connects(config: Path, number: signal.Signals, code: i
         assert left(terminal)[0] == code
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)])
 def test_signals_while_it_watches(config: Path, number: signal.Signals, code: int) -> None:
     with console(config, "--port", "9") as terminal:
@@ -194,6 +204,7 @@ def test_signals_while_it_watches(config: Path, number: signal.Signals, code: in
         assert left(terminal) == (code, said_nothing(terminal))
 
 
+@pytest.mark.long
 def test_a_name_server_that_does_not_answer_holds_nobody(config: Path) -> None:
     begin = "import socket, threading\nsocket.getaddrinfo = lambda *_, **__: threading.Event().wait()\n"
     program = begin + PROGRAM.format(config=str(config))

@@ -74,13 +74,13 @@ def test_a_failure_is_shown_with_its_line(tmp_path: Path, capsys: pytest.Capture
     assert "what to do  A GPU ran out of memory." in page
 
 
-def test_an_earlier_attempt_stays_visible(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_earlier_launch_stays_visible(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "a.log").write_bytes(failing() + sglang_log("0.5.15", until="weights"))
     told = explained(capsys, tmp_path / "a.log")
     assert (told["attempt"], told["state"], told["cause"]) == (2, "starting", None)
-    assert any(line.startswith("attempt 1 failed (oom)") for line in told["evidence"])
+    assert any(line.startswith("launch 1 failed (oom)") for line in told["evidence"])
     run(["explain", str(tmp_path / "a.log")])
-    assert "earlier     attempt 1: out of memory" in capsys.readouterr().out
+    assert "earlier     launch 1: out of memory" in capsys.readouterr().out
 
 
 def test_silence_is_added_to_the_last_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,10 +10,11 @@ from ui.acts import cut
 
 from bringup.cli import left_over
 from bringup.cli.left_over import forget, go_on
-from bringup.core.errors import BringupError
+from bringup.core.errors import BringupError, UsageError
 from bringup.core.events import Server
 from bringup.core.state import State
 from bringup.hosts.control import Unfinished
+from bringup.report.commands import THIS_MACHINE
 from bringup.session.session import Session
 
 OLD = Server(pid=100, start=1, engine="sglang", argv=("python",), port=30000)
@@ -80,10 +81,18 @@ async def test_a_new_server_that_runs_ends_it(capsys: pytest.CaptureFixture[str]
 
 
 async def test_one_that_is_under_way_is_not_touched() -> None:
-    session = Asked(cut(busy=True))
-    with pytest.raises(BringupError, match=r"is under way by ada@laptop.*Nothing was done"):
+    session = Asked(cut(busy=True, age=12))
+    with pytest.raises(BringupError, match=r"is under way by ada@laptop.*Nothing was done.*cut off in 18 s\."):
         await going_on(session)
     assert session.did == []
+
+
+async def test_a_launch_under_way_is_waited_for(capsys: pytest.CaptureFixture[str]) -> None:
+    launched = cut(step="launched", new=(200, 9), new_alive=True)
+    session = Asked(cut(step="launching", busy=True), launched)
+    assert await going_on(session)
+    assert session.did == ["discard"]
+    assert "the new server runs as PID 200." in capsys.readouterr().out
 
 
 async def test_a_part_of_the_old_server_stands_against_it() -> None:
@@ -110,8 +119,52 @@ async def test_no_is_no(monkeypatch: pytest.MonkeyPatch) -> None:
     assert session.did == []
 
 
-async def test_of_another_server_it_is_said_only(capsys: pytest.CaptureFixture[str]) -> None:
-    session = Asked(cut(), server=replace(OLD, pid=77, start=5))
+OTHER = replace(OLD, pid=77, start=5, port=30001)
+
+
+async def test_where_another_server_runs_it_is_asked_which_is_meant(capsys: pytest.CaptureFixture[str]) -> None:
+    session = Asked(cut(), server=OTHER)
+    with pytest.raises(UsageError) as error:
+        await going_on(session)
+    assert session.did == []
+    assert "A restart of the sglang server on port 30000" in capsys.readouterr().err
+    assert error.value.what == (
+        "That is not the server that runs now (PID 77 on port 30001): which of them is meant? Nothing was done."
+    )
+    assert error.value.hint == (
+        "`bringup restart box --pid 77` restarts the one that runs, `bringup restart box --pid 100` goes on with the"
+        " other, `bringup restart box --port 30000 --discard` forgets that."
+    )
+
+
+async def test_what_another_console_does_to_another_server_is_left_to_it() -> None:
+    session = Asked(cut(busy=True), server=OTHER)
+    with pytest.raises(UsageError) as error:
+        await going_on(session)
+    assert (session.did, error.value.hint) == ([], "`bringup restart box --pid 77` restarts the one that runs.")
+
+
+async def test_what_was_done_long_ago_is_no_answer_to_another_restart() -> None:
+    new = replace(OLD, pid=200, start=9)
+    session = Asked(cut(step="launching", new=(200, 9), new_alive=True, age=7200), server=new)
+    assert not await going_on(session)
+    assert session.did == ["discard"]
+
+
+async def test_a_launch_that_was_cut_off_and_came_is_restarted() -> None:
+    new = replace(OLD, pid=200, start=9)
+    session = Asked(cut(action="launch", step="launched", new=(200, 9), new_alive=True), server=new)
+    assert not await going_on(session)
+    assert session.did == ["discard"]
+
+
+async def test_a_launch_that_was_cut_off_has_nothing_to_do_with_another_server() -> None:
+    session = Asked(cut(action="launch", step="launching"), server=OTHER)
     assert not await going_on(session)
     assert session.did == []
-    assert "That is another server." in capsys.readouterr().err
+
+
+async def test_on_this_machine_no_host_is_named() -> None:
+    with pytest.raises(BringupError) as error:
+        await go_on(cast(Session, Asked(cut(alive=((101, 2),)))), THIS_MACHINE, yes=True, read_only=False)
+    assert error.value.hint.startswith("`bringup restart --port 30000 --discard` forgets")

@@ -45,6 +45,7 @@ async def test_a_start_is_recorded_until_it_is_ready_and_replayed(way: Way) -> N
     assert list((way.folder / "data").glob("recordings/*")) == []
 
 
+@pytest.mark.long
 @needs_linux
 async def test_ctrl_c_ends_it_well(way: Way) -> None:
     file = way.folder / "start.bringup"
@@ -61,6 +62,7 @@ async def test_ctrl_c_ends_it_well(way: Way) -> None:
     assert any(isinstance(item, LogPiece) and b"server_args" in item.data for _, item in recording.items)
 
 
+@pytest.mark.long
 @needs_linux
 async def test_a_kill_leaves_what_was_seen(way: Way) -> None:
     file = way.folder / "start.bringup"

@@ -14,7 +14,7 @@ import pytest
 from headless import Way
 from headless import way as way
 from loggen import sglang_chunks
-from simulated import needs_linux
+from simulated import needs_linux, said
 from sshd import real_sshd as real_sshd
 
 from bringup.cli import run
@@ -143,10 +143,12 @@ def test_a_place_that_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFi
     assert "No space left" in capsys.readouterr().err
 
 
+@pytest.mark.long
 @needs_linux
 async def test_a_host_that_is_watched_for_a_moment(way: Way, tmp_path: Path) -> None:
     page = tmp_path / "a.html"
     async with DemoHost("healthy", speed=4) as demo:
+        await said(demo, "Load weight begin")
         told = await way.run("report", "box", "--port", str(demo.server_port), "--seconds", "3", "-o", str(page))
     assert told.code == 0, told.err
     text = page.read_text("utf-8")

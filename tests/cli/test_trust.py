@@ -13,6 +13,7 @@ import pytest
 from fakehost import running
 from headless import Way, ended
 from headless import way as way
+from sshd import free_port
 from sshd import real_sshd as real_sshd
 from waiting import eventually
 
@@ -100,14 +101,15 @@ def established(pid: int) -> bytes:
 
 async def test_a_secret_of_a_server_is_in_no_process_list_and_no_file(way: Way, tmp_path: Path) -> None:
     """The server has it on its command line; nothing that we start there or here repeats it."""
-    args = ("--model-path", "m", "--port", "31235", "--api-key", SECRET)
+    port = str(free_port())
+    args = ("--model-path", "m", "--port", port, "--api-key", SECRET)
     place = tmp_path / "server"
     place.mkdir()
     own = {os.getpid()}
     with running(place, 1, args) as tree:
         tree.become_ranks()
         own |= {tree.pid, *(child.pid for child in tree.children)}
-        process = await way.start("wait", "box", "--port", "31235", "--timeout", "4s")
+        process = await way.start("wait", "box", "--port", port, "--timeout", "4s")
         asked: set[bytes] = set()
         while process.returncode is None:
             asked |= commands(own)
@@ -137,6 +139,7 @@ def commands(but: set[int]) -> set[bytes]:
 NAME = "modèle-日本-\u202e"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "locale",
     [

@@ -8,6 +8,7 @@ from typing import Any, cast
 import pytest
 
 from bringup.cli import acting, left_over, run
+from bringup.cli.telling import Doing
 from bringup.core.errors import BringupError, UsageError
 from bringup.core.events import Process, Server
 from bringup.core.state import State
@@ -20,6 +21,7 @@ STOPPED = Stopped(supervised=True, starters=(SCRIPT,))
 UNDECIDED = LeftToAnother("The server on box was stopped; PID 70 may start it again.", STOPPED)
 LEFT = Unfinished(Claim("/tmp/b", "x"), "restart", "waiting", "the server", (100, 1), kept=True)
 PLAN = StopPlan("box", Server(pid=100, start=1, engine="sglang", argv=("python",)), "python", ())
+DOING = Doing("restart", "box", 30000)
 
 
 class Asked:
@@ -40,14 +42,17 @@ class Asked:
         self.resumed += 1
 
 
-async def carried_out(monkeypatch: pytest.MonkeyPatch, *, yes: bool, answer: bool) -> Asked:
-    async def follow(work: Any, session: object) -> None:
+async def carried_out(
+    monkeypatch: pytest.MonkeyPatch, *, yes: bool, answer: bool, force: bool = False, left: Unfinished = LEFT
+) -> Asked:
+    async def follow(work: Any, session: object, doing: object) -> None:
         await work
 
-    monkeypatch.setattr(acting, "follow", follow)
-    monkeypatch.setattr(acting, "confirmed", lambda question: answer)
-    session = Asked()
-    await acting._carry_out(acting.Order("restart", yes, read_only=False), cast(Session, session), PLAN)
+    monkeypatch.setattr(left_over, "follow", follow)
+    monkeypatch.setattr(left_over, "confirmed", lambda *asked: answer)
+    session = Asked(left)
+    order = acting.Order("restart", yes, read_only=False, force=force)
+    await acting._carry_out(order, cast(Session, session), PLAN, DOING)
     return session
 
 
@@ -62,8 +67,18 @@ async def test_no_launches_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_without_a_question_it_is_said_what_can_be_done(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(BringupError, match=r"PID 70 may start it again.*restart --discard` gives it up"):
+    with pytest.raises(BringupError, match=r"PID 70 may start it again.*--port 30000 --yes --force` launches it"):
         await carried_out(monkeypatch, yes=True, answer=True)
+
+
+@pytest.mark.parametrize(("yes", "force"), [(False, False), (True, True)])
+async def test_where_it_is_started_again_for_sure_nothing_is_asked_or_launched(
+    yes: bool, force: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = replace(LEFT, respawns=True)
+    with pytest.raises(BringupError, match="PID 70 may start it again") as told:
+        await carried_out(monkeypatch, yes=yes, answer=True, force=force, left=left)
+    assert not isinstance(told.value, LeftToAnother), "it is said what can be done"
 
 
 def test_options_change_the_plan() -> None:
@@ -86,11 +101,11 @@ def test_a_drain_that_is_no_duration(command: str, capsys: pytest.CaptureFixture
 async def test_a_second_restart_is_no_answer_where_it_may_be_started_again(
     yes: bool, force: bool, launches: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def follow(work: Any, session: object) -> None:
+    async def follow(work: Any, session: object, doing: object) -> None:
         await work
 
     monkeypatch.setattr(left_over, "follow", follow)
-    monkeypatch.setattr(left_over, "confirmed", lambda question: True)
+    monkeypatch.setattr(left_over, "confirmed", lambda *asked: True)
     session = Asked(replace(LEFT, step="undecided"))
     going = left_over.go_on(cast(Session, session), "box", yes=yes, read_only=False, force=force)
     if launches:

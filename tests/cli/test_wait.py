@@ -63,6 +63,7 @@ async def test_a_failure_ends_it_with_the_cause(way: Way) -> None:
         assert "cause       oom" in done.out
 
 
+@pytest.mark.long
 async def test_a_stall_ends_it_with_the_culprit(way: Way) -> None:
     async with DemoHost("stall", speed=8) as demo:
         done = await way.run("wait", "box", *port(demo), "--json")
@@ -79,6 +80,7 @@ async def test_a_server_that_is_stopped(way: Way) -> None:
         assert (done.code, done.told["state"]) == (8, "stopped"), done
 
 
+@pytest.mark.long
 async def test_only_the_time_that_was_asked_for_ends_a_start_that_goes_on(way: Way) -> None:
     async with DemoHost("healthy", speed=0.2) as demo:
         done = await way.run("wait", "box", *port(demo), "--timeout", "4s", "--json")
@@ -120,8 +122,10 @@ async def test_a_lost_connection_is_made_again(way: Way, real_sshd: Sshd) -> Non
         assert "no connection: " in done.err
 
 
+@pytest.mark.long
 async def test_ctrl_c_tells_what_was_known_last(way: Way) -> None:
     async with DemoHost("healthy", speed=0.5) as demo:
+        await said(demo, "server_args")
         process, _ = await begun(way, demo)
         process.send_signal(signal.SIGINT)
         done = await ended(process)

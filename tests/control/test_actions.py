@@ -21,6 +21,7 @@ from bringup.session.actions import Actions
 from bringup.session.clock import HostClock
 from bringup.session.knowledge import Knowledge
 from bringup.session.picture import Picture
+from bringup.session.target import Target
 
 
 class Told(Picture):
@@ -39,7 +40,7 @@ class Told(Picture):
 def made(picture: Picture, **more: object) -> Actions:
     knowledge = Knowledge(ENGINES, Wrappers((), ()), load_policy())
     clock = HostClock(monotonic=lambda: 0.0, wall=lambda: 1000.0)
-    return Actions("box", picture, clock, knowledge, **more)  # type: ignore[arg-type]
+    return Actions(Target("box", **more), picture, clock, knowledge)  # type: ignore[arg-type]
 
 
 async def state_of(place: Place, host: Placed, within: bool = True) -> State:
@@ -94,7 +95,7 @@ async def test_a_second_key_while_the_first_one_works(local: Placed, place: Plac
     with pytest.raises(Busy, match=r"is under way by \S+@\S+"):
         await made(Told()).stop(local, plan, "KILL")
     started = await first
-    assert place.running() == [started.pid]
+    assert await place.one() == started.pid
 
 
 async def test_an_edited_command_keeps_its_secrets(local: Placed, place: Place) -> None:
@@ -121,7 +122,7 @@ async def test_what_happened_is_said_after_a_cut(local: Placed, place: Place) ->
     assert (picture.steps[-1].step, picture.steps[-1].failed) == (left.sentence, True)
     assert "no server runs" in left.sentence
     started = await actions.resume(local, left)
-    assert place.running() == [started.pid]
+    assert await place.one() == started.pid
     assert await actions.look_back(local) is None
 
 
@@ -141,4 +142,4 @@ async def test_a_server_that_has_ended(local: Placed, place: Place) -> None:
     plan = await actions.plan(local, gone)
     assert (plan.restartable, plan.start_command) == ("", command.command)
     started = await actions.restart(local, plan)
-    assert place.running() == [started.pid]
+    assert await place.one() == started.pid

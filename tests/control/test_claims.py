@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import os
-import shlex
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -14,31 +16,31 @@ from pathlib import Path
 import pytest
 from engineserver import Place
 from fakeserver import start_time
+from loggedin import LoggedIn
 from placedhost import Placed
+from waiting import alive
 
 from bringup.core.errors import ChannelRefused
 from bringup.core.events import Server
 from bringup.hosts.base import Completed
-from bringup.hosts.control import Busy, claim, journal, release, unfinished
+from bringup.hosts.control import (
+    Busy,
+    Pace,
+    Started,
+    claim,
+    examine,
+    journal,
+    release,
+    restart,
+    stop,
+    survey,
+    unfinished,
+)
 from bringup.hosts.local import LocalHost
 
 GONE = Server(pid=4_194_303, start=7, engine="sglang", argv=("python",), port=30000)
 OWNER, STRANGER = 65534, 65533
 as_root = pytest.mark.skipif(os.getuid() != 0 or not shutil.which("setpriv"), reason="needs to become somebody else")
-
-
-class LoggedIn(LocalHost):
-    """This machine, logged in to as another user."""
-
-    def __init__(self, uid: int) -> None:
-        super().__init__("box")
-        self._uid = uid
-
-    async def run(self, script: str, *, stdin: bytes = b"", timeout: float = 10.0, limit: int = 1 << 20) -> Completed:
-        become = f"exec setpriv --reuid {self._uid} --regid {self._uid} --clear-groups"
-        return await super().run(
-            f"{become} /bin/sh -c {shlex.quote(script)}", stdin=stdin, timeout=timeout, limit=limit
-        )
 
 
 class Prefaced(LocalHost):
@@ -65,7 +67,7 @@ def shared(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 @pytest.fixture
 def theirs(shared: Path) -> Iterator[Server]:
     """A server that belongs to somebody who is not root."""
-    with subprocess.Popen(["sleep", "60"], user=OWNER, stdout=subprocess.DEVNULL) as process:
+    with subprocess.Popen(["sleep", "600"], user=OWNER, group=0, stdout=subprocess.DEVNULL) as process:
         yield Server(pid=process.pid, start=start_time(process.pid), engine="vllm", argv=("vllm",))
         process.kill()
 
@@ -145,6 +147,61 @@ async def test_others_give_way_only_while_there_are_signs(theirs: Server, shared
         await claim(owner, theirs, "stop")
     os.utime(mark, (time.time() - journal.LEASE - 5,) * 2)
     await claim(owner, theirs, "stop")
+
+
+@as_root
+async def test_a_stop_by_root_and_a_restart_by_the_owner_at_once(shared: Path) -> None:
+    """One of them acts, or neither: what is said is what came of it, and there are never two servers."""
+    # Nobody else's here, nor another run's.
+    words = ["/bin/sleep", f"600.{os.getpid()}"]
+    made = subprocess.Popen(
+        words, user=OWNER, group=OWNER, cwd="/", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={"A": "b"}
+    )
+    server = Server(pid=made.pid, start=start_time(made.pid), engine="vllm", argv=tuple(words))
+    root, owner = LocalHost("box"), LoggedIn(OWNER)
+
+    async def end() -> None:
+        claimed = await claim(root, server, "stop")
+        assert (await stop(root, await survey(root, server), report=lambda _: None, claimed=claimed)).complete
+        await release(root, claimed)
+
+    async def again() -> Started:
+        claimed = await claim(owner, server, "restart")
+        plan = await survey(owner, server)
+        return await restart(owner, plan, claimed, report=lambda _: None, watch=0, pace=Pace(respawn=0.0))
+
+    collector = asyncio.get_running_loop().run_in_executor(None, made.wait)
+    came = await asyncio.gather(end(), again(), return_exceptions=True)
+    running = [pid for pid in pids_of(words) if alive(pid)]
+    try:
+        stopped, started = not isinstance(came[0], BaseException), came[1]
+        assert all(isinstance(each, Busy) for each in came if isinstance(each, BaseException)), came
+        if isinstance(started, Started):
+            assert (stopped, running) == (False, [started.pid])
+        else:
+            assert running == ([] if stopped else [made.pid])
+    finally:
+        for pid in running:
+            os.kill(pid, signal.SIGKILL)
+        await collector
+    assert marks(shared) == []
+
+
+@as_root
+async def test_what_may_not_be_looked_at_is_in_no_container(theirs: Server) -> None:
+    """The user is the same, the group is not: ptrace(2) does not allow to look at it."""
+    found = await examine(LoggedIn(OWNER), theirs)
+    assert found.restartable == "Its environment cannot be read."
+
+
+def pids_of(words: list[str]) -> list[int]:
+    """PIDs of the processes with a command line."""
+    found = []
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            if file.read_bytes().split(b"\0")[:-1] == [os.fsencode(word) for word in words]:
+                found.append(int(file.parent.name))
+    return found
 
 
 @as_root

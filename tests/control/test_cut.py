@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
+from cutting import settled, silent
 from engineserver import Place
 from placedhost import CutAt, Placed
 from sshd import Sshd
@@ -17,14 +20,10 @@ from waiting import alive, eventually
 
 from bringup.core.errors import BringupError, ConnectionLost
 from bringup.core.events import Server
-from bringup.hosts.base import Host
-from bringup.hosts.control import Pace, Step, claim, discard, restart, resume, stop, survey, unfinished
+from bringup.hosts.base import Completed, Host
+from bringup.hosts.control import LaunchCommand, Pace, Step, claim, discard, restart, resume, stop, survey, unfinished
 from bringup.hosts.local import LocalHost
 from bringup.hosts.ssh import SshHost
-
-
-def silent(_: Step) -> None:
-    """Tell nobody."""
 
 
 async def run(host: Host, server: Server, report: Callable[[Step], None] = silent) -> None:
@@ -32,43 +31,6 @@ async def run(host: Host, server: Server, report: Callable[[Step], None] = silen
     claimed = await claim(host, server, "restart", token="ours")
     plan = await survey(host, server)
     await restart(host, plan, claimed, report=report, pace=Pace(drain=5.0), watch=0)
-
-
-async def settled(host: Host, place: Place, old: int) -> str:
-    """After a reconnect: what is said fits what runs, and leads to one server; return what was said."""
-    left = await unfinished(host, token="ours")
-    if left is not None and left.step in ("stopping", "killing"):
-        # What was asked to end does so without anybody watching.
-        await eventually(lambda: not place.running() or old in place.running())
-        left = await unfinished(host, token="ours")
-    running = place.running()
-    assert len(running) < 2
-    if left is None:
-        # Nothing was begun, or all of it was done.
-        await eventually(lambda: len(place.running()) == 1)
-        assert place.secrets() == []
-        return ""
-    assert not left.busy
-    if left.new_alive:
-        assert left.new is not None
-        assert await place.one() == left.new[0]
-        assert "the new server runs as PID" in left.sentence
-    elif left.alive:
-        assert running == [old]
-        assert "the old server still runs" in left.sentence
-        assert left.can == ("discard",)
-    else:
-        assert running == []
-        assert "no server runs" in left.sentence
-        assert left.can == ("launch", "discard")
-        started = await resume(host, left, report=lambda _: None, watch=0)
-        assert await place.one() == started.pid
-        with pytest.raises(BringupError):
-            await resume(host, left, report=lambda _: None, watch=0)
-    await discard(host, left)
-    await eventually(lambda: len(place.running()) == 1)
-    assert (place.kept(), place.secrets()) == ([], [])
-    return left.sentence
 
 
 @pytest.fixture
@@ -82,8 +44,8 @@ def lookalike(place: Place) -> Iterator[subprocess.Popen[bytes]]:
     made.wait()
 
 
-@pytest.mark.parametrize("after", [False, True], ids=["before the command", "after the command"])
-async def test_at_every_command(place: Place, after: bool, lookalike: subprocess.Popen[bytes]) -> None:
+async def test_before_every_command(place: Place, lookalike: subprocess.Popen[bytes]) -> None:
+    """After each of them, and for every kind of launcher, it is cut in test_cut_launchers.py."""
     said: list[str] = []
     at, whole = 0, False
     while not whole:
@@ -93,13 +55,13 @@ async def test_at_every_command(place: Place, after: bool, lookalike: subprocess
         pid = await place.one()
         local = Placed(LocalHost("box"), place.environ)
         server = await place.see(local, pid, within=None if known else os.getpid())
-        cut = CutAt(LocalHost("box"), place.environ, at, after=after)
+        cut = CutAt(LocalHost("box"), place.environ, at, after=False)
         try:
             await run(cut, server_alone(server))
             whole = len(cut.scripts) <= at
         except ConnectionLost:
             assert len(cut.scripts) == at + 1
-        said.append(await settled(local, place, pid))
+        said.append(await settled(local, place))
         at += 1
     heard = " ".join(said)
     for words in (
@@ -159,7 +121,7 @@ async def test_at_every_step_that_is_told(place: Place, real_sshd: Sshd, lookali
         await host.close()
         seen += [step.name for step in cutter.steps[at : at + 1]]
         again = Placed(await SshHost.login("box", options=real_sshd.options()), place.environ)
-        await settled(again, place, pid)
+        await settled(again, place)
         await again.close()
         if whole and len(cutter.steps) <= at:
             break
@@ -168,25 +130,65 @@ async def test_at_every_step_that_is_told(place: Place, real_sshd: Sshd, lookali
     assert alive(lookalike.pid)
 
 
-async def test_in_the_middle_of_the_launch(place: Place, real_sshd: Sshd) -> None:
-    """The new server runs, and the script that watches it is ended with the connection."""
+@pytest.mark.parametrize("fate", ["lives", "ends"])
+async def test_in_the_middle_of_the_launch(place: Place, real_sshd: Sshd, fate: str) -> None:
+    """The script that watches the new server goes on without the connection: what came of it is known, and kept."""
     place.start(*place.command())
     pid = await place.one()
     host = Placed(await SshHost.login("box", options=real_sshd.options()), place.environ)
     server = server_alone(await place.see(host, pid))
     claimed = await claim(host, server, "restart", token="ours")
     plan = await survey(host, server)
-    task = asyncio.ensure_future(restart(host, plan, claimed, report=lambda _: None, watch=20))
-    await place.one(but=[pid])
+    watch = 3 if fate == "lives" else 60
+    task = asyncio.ensure_future(restart(host, plan, claimed, report=lambda _: None, watch=watch))
+    new = await place.one(but=[pid])
     real_sshd.cut()
     with pytest.raises(ConnectionLost):
         await task
     await host.close()
+    if fate == "ends":
+        os.kill(new, signal.SIGKILL)
     again = Placed(await SshHost.login("box", options=real_sshd.options()), place.environ)
-    sentence = await settled(again, place, pid)
-    assert "was cut off" in sentence
-    assert "while it was being launched again; the new server runs as PID" in sentence
+    sentence = await settled(again, place)
+    if fate == "lives":
+        assert re.search(
+            rf"was cut off .* ago just after it was launched again; the new server runs as PID {new}\.", sentence
+        )
+    else:
+        assert f"the new server (PID {new}) has ended with exit status 137 (a server starts)" in sentence
+        assert "no server runs; what it was launched with is kept on the host" in sentence
     await again.close()
+
+
+class LosesTheAnswer(Placed):
+    """A connection that is lost while its host launches: that is done, and nobody hears of it."""
+
+    async def run(self, script: str, *, stdin: bytes = b"", timeout: float = 10.0, limit: int = 1 << 20) -> Completed:
+        done = await super().run(script, stdin=stdin, timeout=timeout, limit=limit)
+        if "become.pl" in script:
+            raise ConnectionLost("The connection was cut by the test.")
+        return done
+
+
+async def test_a_command_that_left_the_server_to_others(place: Place, local: Placed) -> None:
+    place.start(*place.command())
+    host = LosesTheAnswer(LocalHost("box"), place.environ)
+    server = server_alone(await place.see(host, await place.one()))
+    claimed = await claim(host, server, "restart", token="ours")
+    plan = await survey(host, server)
+    line = f"setsid {place.line('--seed', '9')} >/dev/null 2>&1 & echo started"
+    given = LaunchCommand(line, env=place.environ, log=str(place.log))
+    with pytest.raises(ConnectionLost):
+        await restart(host, plan, claimed, report=silent, command=given, watch=20)
+    left = await unfinished(local, token="ours")
+    assert left is not None
+    assert (left.can, left.new, left.step) == (("discard",), None, "launched")
+    assert "no server runs" not in left.sentence
+    assert left.sentence.endswith(
+        "just after it was launched again; the command that launches it has ended with exit status 0 (started); whether"
+        " what it started runs is not known here: look for a server before you launch it again."
+    )
+    assert await place.one()
 
 
 async def test_a_supervisor_starts_it_again_while_nobody_watches(place: Place, local: Placed) -> None:

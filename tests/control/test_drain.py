@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 from engineserver import Place
+from pauses import Pauses
 from placedhost import Placed
 from waiting import eventually
 
@@ -75,13 +76,14 @@ async def test_the_second_signal_comes_where_the_first_one_is_swallowed(local: P
 async def test_the_gentle_way_kills_nothing_and_says_what_still_runs(host: Placed, place: Place) -> None:
     server = await deaf(host, place)
     said: list[Step] = []
-    pace = Pace(drain=0.6, kills=False)
+    pauses = Pauses()
+    pace = Pace(drain=2.0, kills=False, sleep=pauses.sleep, clock=pauses.clock)
     came = await stop(host, await survey(host, server), report=said.append, pace=pace)
     assert place.running() == [server.pid]
     assert not came.complete
-    assert "1 would not end: " in came.sentence
+    assert " would not end: " in came.sentence
     assert came.sentence.endswith(", and nothing was killed.")
-    told = [step for step in said if "nothing is killed" in step.text]
+    told = [step for step in said if "nothing killed" in step.text]
     assert told
     assert all(step.left is not None for step in told)
     assert not any("SIGKILL" in step.text for step in said)
@@ -129,7 +131,9 @@ async def test_a_hurry_of_an_earlier_stop_counts_no_more(local: Placed, place: P
     hurry = Hurry()
     hurry.now()
     said: list[Step] = []
-    await stop(local, await survey(local, server), report=said.append, pace=Pace(drain=0.6, hurry=hurry))
+    pauses = Pauses()
+    pace = Pace(drain=2.0, hurry=hurry, sleep=pauses.sleep, clock=pauses.clock)
+    await stop(local, await survey(local, server), report=said.append, pace=pace)
     assert any("SIGKILL in" in step.text for step in said)
 
 
@@ -149,10 +153,27 @@ def test_a_plan_has_the_times_of_the_engine_until_others_are_told() -> None:
     assert pace.hurry is plan.hurry
 
 
-async def test_what_was_stopped_for_debugging_is_killed_after_the_drain(local: Placed, place: Place) -> None:
-    place.start(*place.command())
+async def test_what_was_stopped_and_does_not_hear_is_killed_after_the_drain(local: Placed, place: Place) -> None:
+    place.start(*place.command("--deaf"))
     server = await place.see(local, await place.one())
     os.kill(server.pid, signal.SIGSTOP)
     came = await stop(local, await survey(local, server), report=lambda _: None, pace=Pace(drain=0.3))
     await eventually(lambda: place.running() == [])
     assert len(came.killed) == 1
+
+
+async def test_the_wait_for_a_new_start_is_no_time_in_which_the_server_ended(local: Placed, place: Place) -> None:
+    (place.folder / "run.sh").write_text(f"{place.line()}\nsleep 104\nexec bash run.sh\n")
+    place.start("bash", "run.sh")
+    server = await place.see(local, await place.one())
+    now = [0.0]
+
+    async def sleep(seconds: float) -> None:
+        now[0] += seconds
+        await asyncio.sleep(0.01)
+
+    pace = Pace(drain=1e6, respawn=2e6, sleep=sleep, clock=lambda: now[0])
+    pace = replace(pace, respawn=30.0)
+    came = await stop(local, await survey(local, server), report=lambda _: None, pace=pace)
+    assert came.supervised
+    assert came.took == pytest.approx(now[0] - 30.0, abs=0.6)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -55,6 +56,10 @@ def names(folder: Path) -> set[str]:
 
 
 def grow_old(file: Path, seconds: float) -> None:
+    if file.name == "claim":
+        # Also by the time that the machine is up.
+        lines = [f"up -{seconds:.0f}" if line.startswith("up ") else line for line in file.read_text().splitlines()]
+        file.write_text("\n".join([*lines, ""]))
     os.utime(file, (time.time() - seconds,) * 2)
 
 
@@ -84,7 +89,7 @@ async def test_it_lies_in_memory_and_goes_with_the_action(host: Placed, place: P
     assert not SECRETS & names(place.folder / "run")
     made = list(memory.rglob("*"))
     assert {stat.S_IMODE(path.stat().st_mode) for path in made} == {0o700, 0o600}
-    assert keepers(memory)
+    await eventually(lambda: bool(keepers(memory)))
     left = await unfinished(host, token="ours")
     assert left is not None
     await discard(host, left)
@@ -109,7 +114,7 @@ async def test_a_restart_leaves_nothing(local: Placed, place: Place, memory: Pat
         watch=0,
     )
     assert SECRETS in while_launching
-    assert place.running() == [started.pid]
+    assert await place.one() == started.pid
     assert f"HF_TOKEN={SECRET}".encode() in Path(f"/proc/{started.pid}/environ").read_bytes().split(b"\0")
     assert (names(memory), place.kept()) == (set(), [])
     never_told(calls, [SECRET.encode()])
@@ -132,22 +137,44 @@ async def test_a_stop_that_was_refused_leaves_nothing(
     assert place.running() == [server.pid]
 
 
-async def test_a_launch_that_fails_can_be_tried_again(local: Placed, place: Place, memory: Path) -> None:
-    server = await seen(place, local)
-    claimed = await claim(local, server, "restart", token="ours")
-    plan = await survey(local, server)
+async def fail(host: Placed, place: Place) -> None:
+    """Restart a server that dies at once."""
+    server = await seen(place, host)
+    claimed = await claim(host, server, "restart", token="ours")
+    plan = await survey(host, server)
     (place.folder / "die").touch()
     pace = Pace(drain=20.0, respawn=0.0)
     with pytest.raises(BringupError, match="exit status 1"):
-        await restart(local, plan, claimed, report=lambda _: None, pace=pace, regardless=True, watch=5)
+        await restart(host, plan, claimed, report=lambda _: None, pace=pace, regardless=True, watch=5)
+
+
+async def test_a_launch_that_fails_can_be_tried_again(local: Placed, place: Place, memory: Path) -> None:
+    await fail(local, place)
     assert names(memory) == SECRETS
-    assert keepers(memory)
+    await eventually(lambda: bool(keepers(memory)))
     (place.folder / "die").unlink()
     left = await unfinished(local, token="ours")
     assert left is not None
     started = await resume(local, left, report=lambda _: None, watch=0)
     assert await place.one() == started.pid
     assert (names(memory), place.kept()) == (set(), [])
+
+
+async def test_one_waits_for_an_action_however_often_it_fails(local: Placed, place: Place, memory: Path) -> None:
+    await fail(local, place)
+    for _ in range(2):
+        left = await unfinished(local, token="ours")
+        assert left is not None
+        with pytest.raises(BringupError, match="exit status 1"):
+            await resume(local, left, report=lambda _: None, watch=5)
+    await eventually(lambda: len(keepers(memory)) == 1, 60)
+    (folder,) = place.kept()
+    environ = next(memory.rglob("environ"))
+    assert environ.exists()
+    # Whatever removes the folder of an action, by hand too, ends it as well.
+    shutil.rmtree(folder)
+    await eventually(lambda: not keepers(memory), 60)
+    assert environ.exists(), "the next look removes what belongs to no action"
 
 
 async def test_a_configured_launch_leaves_nothing(host: Placed, place: Place, memory: Path) -> None:
@@ -221,3 +248,15 @@ async def test_what_belongs_to_no_action(local: Placed, place: Place, memory: Pa
     await claim(local, GONE, "stop", token="ours")
     assert names(memory) == set()
     assert not mark.exists()
+
+
+async def test_what_is_left_of_before_the_machine_was_started_anew(host: Placed, place: Place) -> None:
+    server = await seen(place, host)
+    await capture(host, server, await claim(host, server, "restart", token="ours"))
+    (folder,) = place.kept()
+    told = [re.sub(r"^up \d+$", "up 99999999999", line) for line in (folder / "claim").read_text().splitlines()]
+    (folder / "claim").write_text("\n".join([*told, ""]))
+    for name in (*SECRETS, "claim"):
+        os.utime(folder / name, (time.time() - 3700,) * 2)
+    assert await unfinished(host, token="ours") is not None
+    assert not {"environ", "argv"} & names(folder)

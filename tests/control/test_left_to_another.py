@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import pty
 import shutil
 import subprocess
 import sys
@@ -12,35 +11,17 @@ from dataclasses import replace
 
 import pytest
 from engineserver import Place
+from lefttoanother import above, again, left_to
 from placedhost import Placed
 from waiting import alive, eventually
 
 from bringup.core.errors import BringupError
-from bringup.core.events import Server
-from bringup.hosts.control import LeftToAnother, Pace, Started, claim, restart, resume, stop, survey, unfinished
-from bringup.hosts.discover.candidates import Candidate, Family
+from bringup.hosts.control import LeftToAnother, Pace, resume, stop, survey, unfinished
+from bringup.hosts.discover.candidates import Candidate
 
 SUPERVISOR = "import subprocess, time\nwhile True:\n    subprocess.call({line!r}, shell=True)\n    time.sleep(104)\n"
 LATER = "{line}\nsleep 104\nexec bash run.sh\n"
 """A script that begins anew without a loop that could be seen in it."""
-
-
-async def again(host: Placed, server: Server, *, regardless: bool = False, wait: float | None = 0.2) -> Started:
-    claimed = await claim(host, server, "restart", token="ours")
-    plan = await survey(host, server)
-    pace = Pace(respawn=wait)
-    return await restart(host, plan, claimed, report=lambda _: None, pace=pace, watch=0, regardless=regardless)
-
-
-async def left_to(host: Placed, place: Place, server: Server, *living: int) -> LeftToAnother:
-    """A restart launches nothing, and says which processes may start the server again."""
-    with pytest.raises(LeftToAnother) as raised:
-        await again(host, server)
-    assert place.running() == []
-    assert {each.pid for each in raised.value.stopped.starters} == set(living)
-    assert all(str(pid) in raised.value.what for pid in living)
-    assert all(alive(pid) for pid in living), "what stands above is not touched"
-    return raised.value
 
 
 async def test_a_script_that_begins_anew_later(host: Placed, place: Place) -> None:
@@ -93,17 +74,23 @@ async def test_a_known_loop_is_not_raced_even_then(local: Placed, place: Place) 
     assert place.running() == []
 
 
+def step_of(place: Place) -> str:
+    """Return how far the one action is that is written down."""
+    return "".join((folder / "step").read_text().strip() for folder in place.kept() if (folder / "step").exists())
+
+
 @pytest.mark.parametrize("script", [LATER, "while :; do\n{line}\nsleep 104\ndone\n"], ids=["unknown", "loop"])
 async def test_a_cut_while_it_is_waited_for_changes_nothing_of_that(local: Placed, place: Place, script: str) -> None:
     (place.folder / "run.sh").write_text(script.format(line=place.line()))
     above = place.start("bash", "run.sh")
     server = await place.see(local, await place.one())
     work = asyncio.create_task(again(local, server, wait=600.0))
-    await eventually(lambda: place.running() == [], 60.0)
+    await eventually(lambda: place.running() == [] and step_of(place) == "returning", 60.0)
     work.cancel()
     await asyncio.gather(work, return_exceptions=True)
     left = await unfinished(local, token="ours")
     assert left is not None
+    assert "ago while it was waited whether what had started it starts it again, or ends;" in left.sentence
     assert ([pid for pid, _ in left.starters], left.respawns) == ([above.pid], script != LATER)
     with pytest.raises(LeftToAnother, match=rf"PID {above.pid} \(bash run.sh\)"):
         await resume(local, left, report=lambda _: None, watch=0)
@@ -185,33 +172,6 @@ async def test_a_script_that_ends_with_its_server(host: Placed, place: Place, la
     assert await place.one() == started.pid
 
 
-async def test_what_is_typed_at_a_prompt(host: Placed, place: Place) -> None:
-    """The shell lives on, and whoever sits there launched the server."""
-    ours, theirs = pty.openpty()
-    environ = {**os.environ, **place.environ, "PS1": "", "HISTFILE": ""}
-    shell = subprocess.Popen(
-        ["bash", "--norc", "-i"], stdin=theirs, stdout=theirs, stderr=theirs, cwd=place.folder, env=environ,
-        start_new_session=True,
-    )  # fmt: skip
-    try:
-        os.write(ours, f"{place.line()} >>server.log 2>&1 </dev/null\n".encode())
-        server = await place.see(host, await place.one())
-        assert server.launcher.above == ()
-        started = await again(host, server, wait=None)
-        assert await place.one() == started.pid
-        assert alive(shell.pid)
-    finally:
-        shell.kill()
-        shell.wait()
-        os.close(ours)
-        os.close(theirs)
-
-
-def above(*chain: Candidate) -> tuple[int, ...]:
-    family = Family({each.pid: each for each in chain}, ())
-    return tuple(each.pid for each in family.starters(chain[0].pid))
-
-
 def test_pid_1_counts_where_it_started_the_server_and_not_where_it_adopted_it() -> None:
     init = Candidate(1, 0, 1, "S", ("python3", "/app/supervise.py"), pgid=1, sid=1)
     child = Candidate(50, 1, 9, "S", ("python3", "server"), pgid=1, sid=1)
@@ -220,16 +180,43 @@ def test_pid_1_counts_where_it_started_the_server_and_not_where_it_adopted_it() 
     assert above(child, replace(init, argv=("/sbin/tini", "--"))) == ()
 
 
-def test_nothing_above_a_prompt_counts_whatever_options_it_has() -> None:
-    editor = Candidate(20, 1, 1, "S", ("node", "server-main.js"), pgid=20, sid=20)
-    prompt = Candidate(30, 20, 2, "S", ("/bin/bash", "--init-file", "/opt/shell.sh"), pgid=30, sid=30)
-    server = Candidate(40, 30, 3, "S", ("python3", "server"), pgid=40, sid=30)
-    assert above(server, prompt, editor) == ()
-    script = replace(prompt, argv=("bash", "run.sh"))
-    assert above(server, script, editor) == (30, 20)
-
-
 def test_a_command_that_is_told_to_a_shell_is_above_as_long_as_it_runs() -> None:
     shell = Candidate(30, 1, 2, "S", ("sh", "-c", "server; sleep 9; server"), pgid=30, sid=30)
     server = Candidate(40, 30, 3, "S", ("python3", "server"), pgid=30, sid=30)
     assert above(server, shell) == (30,)
+
+
+@pytest.mark.parametrize("top", ["/usr/sbin/cron", "anacron", "slurmstepd: [4.0]", "sshd: root@notty", "sleep"])
+def test_what_begins_a_session_starts_nothing_again(top: str) -> None:
+    first = Candidate(20, 1, 1, "S", (*top.split(), "-f"), pgid=20, sid=20)
+    shell = Candidate(30, 20, 2, "S", ("/bin/sh", "-c", "server >log"), pgid=30, sid=30)
+    server = Candidate(40, 30, 3, "S", ("python3", "server"), pgid=30, sid=30)
+    assert above(server, shell, first) == (30,)
+
+
+def test_a_program_that_keeps_up_what_it_starts_is_above_although_a_session_begins_with_it() -> None:
+    keeper = Candidate(20, 1, 1, "S", ("/usr/bin/python3", "supervisord"), pgid=20, sid=20)
+    server = Candidate(40, 20, 3, "S", ("python3", "server"), pgid=40, sid=40)
+    assert above(server, keeper) == (20,)
+    assert above(server, replace(keeper, argv=("supervisord", "-n"))) == (20,)
+
+
+@pytest.mark.parametrize(
+    "wrapper", ["timeout 9h", "flock -n lock", "uv run", "/usr/bin/python3 /opt/conda/bin/conda run", "su - llm -c"]
+)
+def test_what_ends_with_its_server_starts_nothing_again(wrapper: str) -> None:
+    loop = Candidate(20, 1, 1, "S", ("bash", "run.sh"), pgid=20, sid=20)
+    outer = Candidate(30, 20, 2, "S", (*wrapper.split(), "server"), pgid=20, sid=20)
+    server = Candidate(40, 30, 3, "S", ("python3", "server"), pgid=20, sid=20)
+    assert above(server, outer, loop) == (20,)
+
+
+@pytest.mark.parametrize(("words", "told"), [("timeout 3600", True), ("nice -n 5", False)])
+async def test_what_binds_a_server_and_is_not_repeated_is_told(
+    local: Placed, place: Place, words: str, told: bool
+) -> None:
+    shell = place.start("bash", "-c", f"{words} {place.line()}; exit")
+    server = await place.see(local, await place.one())
+    assert (f"It runs under {words}" in server.launcher.detail) is told
+    assert ("a restart does not repeat that" in server.launcher.detail) is told
+    shell.kill()

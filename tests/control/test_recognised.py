@@ -10,7 +10,8 @@ from engineserver import HERE, Place, make_docker
 from placedhost import Placed
 
 from bringup.core.events import Launcher
-from bringup.hosts.discover.launchers import Above, Around, Found, describe, load_kinds, read_answer
+from bringup.hosts.discover.described import describe, read_answer
+from bringup.hosts.discover.launchers import Above, Around, Found, load_kinds
 
 KINDS = load_kinds()
 
@@ -29,7 +30,7 @@ def test_samples(kind: object, sample: dict[str, object]) -> None:
         assert found is None
         return
     assert found is not None
-    assert (found.kind, found.name) == (kind, sample["name"])
+    assert (found.kind, found.name, found.uid) == (kind, sample["name"], sample.get("uid", found.uid))
 
 
 def test_every_kind_has_samples() -> None:
@@ -51,7 +52,7 @@ def described(found: Found, **answer: str) -> Launcher:
 def test_a_unit_is_the_servers_only_if_its_main_process_is() -> None:
     found = recognised("0::/system.slice/sglang.service", Above(5, "bash /opt/run.sh", "bash"), Above(3, "x", "sshd"))
     mine = described(found, MainPID="9", Restart="always")
-    assert mine.stop == "systemctl --no-ask-password stop sglang.service"
+    assert mine.stop == "systemctl stop sglang.service"
     assert mine.respawns is True
     assert described(found, MainPID="5").stop
     for main in ("3", "77"):
@@ -144,7 +145,7 @@ async def test_a_daemon_that_does_not_answer(local: Placed, place: Place) -> Non
     pid = await place.one()
     (place.folder / "docker.refuses").touch()
     launcher = (await place.see(local, pid, within=None)).launcher
-    assert (launcher.kind, launcher.stop) == ("docker", "")
+    assert (launcher.kind, launcher.stop, launcher.respawns) == ("docker", "", None)
     assert launcher.name == "4f3c1a0b9d8e"
 
 

@@ -11,9 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from cutting import servers
 from engineserver import ENGINES, Place, make_docker
 from placedhost import Placed
-from waiting import alive, eventually
+from waiting import alive, eventually, pid_in
 
 from bringup.core.errors import ChannelRefused
 from bringup.core.events import Process, Server
@@ -28,12 +29,12 @@ def is_worker(title: str) -> bool:
 
 
 async def end(
-    host: Placed, server: Server, way: Signal, drain: float = 10.0, **more: object
+    host: Placed, server: Server, way: Signal, drain: float = 60.0, respawn: float | None = None
 ) -> tuple[Stopped, list[Step]]:
     said: list[Step] = []
     plan = await survey(host, server, (), is_worker)
-    pace = Pace(drain=drain)
-    came = await stop(host, plan, signal=way, report=said.append, pace=pace, is_engine=is_worker, **more)  # type: ignore[arg-type]
+    pace = Pace(drain=drain, respawn=respawn)
+    came = await stop(host, plan, signal=way, report=said.append, pace=pace, is_engine=is_worker)
     return came, said
 
 
@@ -44,8 +45,8 @@ async def test_a_container_by_its_own_command(host: Placed, place: Place) -> Non
     came, said = await end(host, server, "OWN")
     assert came.complete
     assert (came.killed, place.running()) == ((), [])
-    assert calls.read_text().splitlines()[-1] == "stop -t 10 llm"
-    assert said[0] == Step("Running on the host: docker stop -t 10 llm", 10.0, "stopping")
+    assert calls.read_text().splitlines()[-1] == "stop -t 60 llm"
+    assert said[0] == Step("Running on the host: docker stop -t 60 llm", 60.0, "stopping")
 
 
 async def test_a_command_that_fails_is_quoted_and_nothing_is_signalled(host: Placed, place: Place) -> None:
@@ -54,7 +55,7 @@ async def test_a_command_that_fails_is_quoted_and_nothing_is_signalled(host: Pla
     server = await place.see(host, await place.one(), within=None)
     (place.folder / "docker.refuses").touch()
     with pytest.raises(
-        ChannelRefused, match=r"docker stop -t 10 llm failed on box with exit status 1: permission denied"
+        ChannelRefused, match=r"docker stop -t 60 llm failed on box with exit status 1: permission denied"
     ):
         await end(host, server, "OWN")
     assert place.running() == [server.pid]
@@ -83,19 +84,21 @@ async def test_a_supervisor_that_starts_it_again_is_told(host: Placed, place: Pl
     (place.folder / "run.sh").write_text(f"while :; do\n{place.line()}\ndone\n")
     supervisor = place.start("bash", "run.sh")
     server = await place.see(host, await place.one())
-    came, _ = await end(host, server, "TERM")
+    came, _ = await end(host, server, "TERM", respawn=60.0)
     assert not came.complete
     assert came.again is not None
     assert came.again.pid == await place.one()
     assert came.again.pid != server.pid
-    assert f"was started again as PID {came.again.pid} by what stands above it" in came.sentence
+    again = f"was started again as PID {came.again.pid} by what stands above it"
+    assert f"{again}: end PID {supervisor.pid} (bash run.sh) first, then stop the server again" in came.sentence
     assert alive(supervisor.pid), "what stands above is not touched"
 
 
 async def test_the_countdown(local: Placed, place: Place) -> None:
     place.start(*place.command("--deaf", "--child"))
     await eventually(lambda: len(place.running()) == 2)
-    server = await place.see(local, min(place.running()))
+    (above,) = servers(place)
+    server = await place.see(local, above)
     moments = iter(range(1000))
     said: list[Step] = []
     plan = await survey(local, server)
@@ -112,14 +115,17 @@ async def test_a_pipeline_keeps_its_other_ends(host: Placed, place: Place) -> No
     """bash run.sh with a benchmark and a tee in the same group."""
     copy = place.folder / "copy.log"
     (place.folder / "run.sh").write_text(
-        f"{place.line('--deaf')} | tee {copy} &\nsleep 101 &\necho $! >bench\n{place.line('--port', '1')} &\nwait\n"
+        f"{place.line('--deaf')} | tee {copy} &\nsleep 101 &\necho $! >bench\n{place.line('--port', '2')} &\nwait\n"
     )
     shell = place.start("bash", "run.sh")
-    await eventually(lambda: len(place.running()) == 2 and (place.folder / "bench").exists())
+    await eventually(lambda: len(place.running()) == 2)
+    await pid_in(place.folder / "bench")
+    # What reads from the one is itself for a moment still the shell.
+    await eventually(lambda: copy.exists() and copy.read_text() == "a server starts\n")
     pids = {pid: Path(f"/proc/{pid}/cmdline").read_bytes() for pid in place.running()}
     target, other = sorted(pids, key=lambda pid: b"--port" in pids[pid])
     plan = await survey(host, await place.see(host, target), (), is_worker)
-    bench = int((place.folder / "bench").read_text())
+    bench = await pid_in(place.folder / "bench")
     assert [each.pid for each in plan.members] == [target]
     assert {shell.pid, bench, other} <= {each.pid for each in plan.bystanders}
     assert "tee" in {each.comm for each in plan.bystanders}
@@ -132,7 +138,8 @@ async def test_a_pipeline_keeps_its_other_ends(host: Placed, place: Place) -> No
 async def test_a_launcher_that_is_killed_before_its_children(host: Placed, place: Place) -> None:
     place.start(*place.command("--child"))
     await eventually(lambda: len(place.running()) == 2)
-    server = await place.see(host, min(place.running()))
+    (above,) = servers(place)
+    server = await place.see(host, above)
     plan = await survey(host, server, (), is_worker)
     bystander = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)", "sglang::scheduler_TP0"])
     try:
@@ -140,6 +147,7 @@ async def test_a_launcher_that_is_killed_before_its_children(host: Placed, place
         await eventually(lambda: server.pid not in place.running())
         came = await stop(host, plan, report=lambda _: None, pace=Pace(), is_engine=is_worker)
         assert (came.complete, place.running()) == (True, [])
+        assert came.killed == (), "it was asked first, as the dialog says"
         assert bystander.poll() is None
     finally:
         bystander.kill()

@@ -1,7 +1,7 @@
 import pytest
-from timeline import Timeline, loading, serving
+from timeline import ROOT, Timeline, loading, serving
 
-from bringup.core.events import ActionStep, Fact
+from bringup.core.events import ActionStep, Fact, HttpAnswered, PortSeen, ServerGone
 from bringup.core.words import CAUSES
 
 
@@ -104,6 +104,27 @@ def test_a_stop_by_the_operator_is_a_stop():
     line = loading(2).spawn(2)
     line.add(ActionStep(at=line.now, action="stop", step="SIGTERM sent")).wait(2).kill(0).kill(1).kill(None).sample()
     assert line.verdict().state == "stopped"
+
+
+def test_of_a_server_that_has_ended_nothing_is_said_as_if_it_still_served():
+    line = serving(2).found().spawn(2)
+
+    line.add(PortSeen(at=line.now, port=30000, pid=ROOT), HttpAnswered(at=line.now, path="/health", status=200))
+    assert any(told.startswith("port: 30000 is held by this server") for told in line.verdict().evidence)
+    line.add(ActionStep(at=line.now, action="stop", step="SIGKILL sent.")).wait(1).add(
+        ServerGone(at=line.now, pid=ROOT)
+    )
+    verdict = line.verdict()
+    assert verdict.state == "stopped"
+    assert [told for told in verdict.evidence if told.startswith(("port:", "http:", "process:"))] == []
+    assert [view.trouble for view in verdict.ranks] == ["gone", "gone"]
+
+
+def test_a_rank_that_lives_on_without_its_launcher_is_not_gone():
+    line = serving(2).found().spawn(2)
+    living = next(rank.pid for rank in line.state.attempt.ranks if rank.rank == 1)
+    line.wait(1).add(ServerGone(at=line.now, pid=ROOT, orphans=(living,)))
+    assert [view.trouble for view in line.verdict().ranks] == ["gone", ""]
 
 
 def test_a_port_in_use_is_nobodys_rank():

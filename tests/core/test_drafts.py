@@ -164,7 +164,7 @@ def test_one_shard_of_24_is_missing() -> None:
     line = seen(loading(2), present=SHARDS[:22] + SHARDS[23:], expected=SHARDS, basis="index")
     (text,) = told(line, "missing-shards")
     assert text == (
-        "1 of 24 weight files of the target are not in /models/target, by its index: model-00023-of-00024.safetensors"
+        "1 of 24 weight files of the target is not in /models/target, by its index: model-00023-of-00024.safetensors"
     )
     line.end("weights", [0, 1]).reached("ready")
     assert line.verdict().state == "ready"

@@ -70,6 +70,8 @@ def test_a_wrapper_changes_nothing(name: str, wrap: str) -> None:
 @example(name="sglang failed", wraps=["compose", "logging, root", "logging"], docker=False)
 @example(name="sglang failed", wraps=["srun", "syslog"], docker=False)
 @example(name="vllm ready", wraps=["pdsh", "syslog"], docker=False)
+@example(name="sglang failed", wraps=["kubectl, stamps", "syslog", "mpirun"], docker=False)
+@example(name="vllm patched", wraps=["compose", "kubectl", "cri"], docker=False)
 def test_any_sequence_of_wrappers_changes_nothing(name: str, wraps: list[str], docker: bool) -> None:
     chosen = [LOSSLESS[wrap] for wrap in wraps] + ([OUTERMOST["docker"]] if docker else [])
     assert essence(explained(wrapped(LOGS[name], *chosen))) == essence(explained(LOGS[name]))

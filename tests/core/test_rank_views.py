@@ -1,6 +1,6 @@
 """What is said of each rank: whose work a bar is, and what is no longer true when a start is over."""
 
-from timeline import loading
+from timeline import loading, serving
 
 
 def test_the_bar_is_work_of_rank_0():
@@ -20,4 +20,13 @@ def test_what_ranks_were_doing_is_not_told_of_an_end():
 def test_no_phase_grows_after_the_end():
     line = loading(2).wait(5).fault("oom", rank=1).bytes()
     took = line.verdict(1).phases[-1].seconds
+    assert line.verdict(100).phases[-1].seconds == took
+
+
+def test_no_phase_grows_after_the_launcher_although_a_rank_lives_on():
+    line = serving(2).spawn(2).wait(60).kill(None).sample()
+    took = line.verdict().phases[-1].seconds
+    assert line.verdict().phases[-1].phase == "serving"
+    assert took >= 60
+    line.wait(30).bytes().kill(0).sample()
     assert line.verdict(100).phases[-1].seconds == took

@@ -159,3 +159,12 @@ def test_secrets_and_escapes_in_an_error_are_not_repeated() -> None:
 def test_an_endless_error_is_quoted_in_part() -> None:
     (fault,) = faults(hit(0, "RuntimeError: " + "x" * 50_000))
     assert len(fault.text) == 1000
+
+
+def test_the_traceback_of_the_next_process_is_no_consequence() -> None:
+    """Only one that says so follows from the one before; a log that is appended to can hold the same one twice."""
+    error = "ModuleNotFoundError: No module named 'sgl_kernel'"
+    first, second = faults(f"{TITLE}{FRAMES}{error}\n{TITLE}{FRAMES}{error}\n")
+    assert (first.kind, first.secondary, second.kind, second.secondary) == ("import", False, "import", False)
+    first, second = faults(f"{TITLE}{FRAMES}{error}\n{CHAIN}{TITLE}{FRAMES}{error}\n")
+    assert (first.secondary, second.secondary) == (False, True)

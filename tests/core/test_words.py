@@ -1,6 +1,6 @@
 import pytest
 
-from bringup.core.words import count, without_state
+from bringup.core.words import count, last_line, whole_words, without_state
 
 
 @pytest.mark.parametrize(
@@ -24,3 +24,15 @@ def test_a_number_has_its_noun():
         "1,234 lines",
         "3 processes",
     ]
+
+
+def test_a_text_is_cut_between_words() -> None:
+    assert whole_words("one two three", 13) == "one two three"
+    assert whole_words("one two three", 12) == "one two …"
+    assert whole_words("onetwothree", 6) == "onetw …"
+
+
+def test_of_last_words_the_last_line_counts() -> None:
+    assert last_line("usage: x [--a] / x: error: expected one argument") == "x: error: expected one argument"
+    assert last_line("alone") == "alone"
+    assert last_line("") == ""

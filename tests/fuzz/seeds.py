@@ -20,7 +20,7 @@ PROBE = (
 ANSWERS = (
     b"K\t1772443000\t812.5\t100\t\troot\nP\t41210\tS 1 41210 41210 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 9000 0 0\n"
     b" 70 79 74 68 6f 6e 00 2d 6d\nU\t41210\troot\nprocess\t41210\ncwd\n 2f 72 6f 6f 74\nfd\t1\t0102001\n 2f 6c 6f 67\n"
-    b"reader\t1\t7\n 74 65 65 00\nfile\t1\t7\to\n 2f 6c\n"
+    b"reader\t1\t7\t0\t0\n 74 65 65 00\nfile\t1\t7\t3\to\n 2f 6c\n"
 )
 RECORDING = b"\n".join(
     json.dumps(row).encode()

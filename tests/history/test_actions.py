@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import stat
 import threading
 from dataclasses import replace
@@ -120,3 +122,44 @@ def test_a_line_is_json_that_says_who_when_what_where_and_the_outcome(tmp_path: 
     assert (row["pids"], row["outcome"], row["said"]) == ([41, 42], "failed", "2 processes are left.")
     for wrong in (float("nan"), 1e300, -1.0):
         assert read_line(json.dumps({**row, "at": wrong}).encode()) is None
+
+
+def test_two_consoles_that_find_it_full_at_once_lose_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """This one has opened it, and waits for a lock; the other one sets it aside and fills a new one meanwhile."""
+    log = ActionLog(tmp_path, largest=2000)
+    while not (tmp_path / FILE).exists() or (tmp_path / FILE).stat().st_size < 1600:
+        log.write(ROW)
+    full = (tmp_path / FILE).read_bytes()
+    locked: list[int] = []
+
+    def lock(descriptor: int, how: int) -> None:
+        if not locked:
+            (tmp_path / FILE).rename(tmp_path / BEFORE)
+            (tmp_path / FILE).write_bytes(b"{}\n")
+        locked.append(descriptor)
+
+    monkeypatch.setattr(fcntl, "flock", lock)
+    log.write(replace(ROW, id="second"))
+    assert (tmp_path / BEFORE).read_bytes() == full
+    assert (tmp_path / FILE).read_bytes().startswith(b"{}\n")
+    assert {row.id for row in log.read()} == {"a1", "second"}
+
+
+def test_a_line_that_was_not_finished_spoils_no_other_one(tmp_path: Path) -> None:
+    log = ActionLog(tmp_path)
+    log.write(ROW)
+    with (tmp_path / FILE).open("ab") as file:
+        file.write(b'{"schema": 1, "id": "a9", "at"')
+    log.write(replace(ROW, id="b2", at=2000.0))
+    assert [row.id for row in log.read()] == ["a1", "b2"]
+
+
+def test_a_full_disk_takes_a_line_wholly_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = ActionLog(tmp_path)
+    log.write(ROW)
+    before = (tmp_path / FILE).read_bytes()
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda descriptor, data: write(descriptor, data[:10]))
+    with pytest.raises(OSError, match="No space left"):
+        log.write(replace(ROW, id="b2"))
+    assert (tmp_path / FILE).read_bytes() == before

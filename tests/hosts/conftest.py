@@ -21,6 +21,14 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
 
 
+@pytest.fixture
+async def machine() -> AsyncIterator[LocalHost]:
+    """This machine."""
+    host = LocalHost("box")
+    yield host
+    await host.close()
+
+
 def system_options(server: Sshd, folder: Path) -> tuple[str, ...]:
     """Make the system's ssh read a configuration of the test's own, in which the server is called "box"."""
     known, config = folder / "known_hosts", folder / "ssh_config"

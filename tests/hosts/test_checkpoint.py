@@ -171,7 +171,7 @@ async def test_where_the_environment_of_the_server_says(shell: Shell, tmp_path: 
         assert found is not None
         assert found.folder == str(snapshot)
     finally:
-        process.communicate(b"\n", timeout=10)
+        process.communicate(b"\n", timeout=60)
 
 
 @pytest.mark.parametrize("model", ["no-org/no-model", "/no/such/folder", "s3://bucket/model"])
@@ -210,4 +210,4 @@ async def test_in_another_mount_namespace(shell: Shell, tmp_path: Path) -> None:
         assert len(found.present) == 2
         assert (found.folder, found.filesystem) == ("/mnt/model", "tmpfs")
     finally:
-        process.communicate(b"\n", timeout=10)
+        process.communicate(b"\n", timeout=60)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
-from contextlib import aclosing
+from contextlib import aclosing, asynccontextmanager
 from datetime import UTC, datetime
 
 import pytest
@@ -92,6 +93,21 @@ def test_the_stamps_of_the_journal_stay() -> None:
     assert splice.newest == pytest.approx(1779291353.123456)
 
 
+@pytest.mark.parametrize("size", [7, 1 << 16])
+def test_what_is_older_than_a_moment_comes_apart_from_what_is_younger(size: int) -> None:
+    lines = [(BASE, b"old"), (BASE + 10**9, b"older"), (BASE + 3 * 10**9, b"new"), (BASE + 4 * 10**9, b"newer")]
+    data, splice, told = printed(lines), Splice(), list[tuple[bytes, float | None]]()
+    splice.begin()
+    for at in range(0, len(data), size):
+        told += [(part, splice.newest) for part in splice.pieces(data[at : at + size], BASE / 1e9 + 2) if part]
+    assert b"".join(part for part, _ in told) == b"old\nolder\nnew\nnewer\n"
+    old = b"".join(part for part, newest in told if newest is not None and newest < BASE / 1e9 + 2)
+    assert old.startswith(b"old\nolder\n")
+    assert b"new\n" not in old
+    if size > 100:
+        assert [part for part, _ in told] == [b"old\nolder\n", b"new\nnewer\n"]
+
+
 async def collected(log: CommandLog, out: list[bytes], until: int) -> AsyncIterator[None]:
     async with aclosing(log.items()) as chunks:
         async for chunk in chunks:
@@ -129,10 +145,46 @@ async def test_what_was_there_is_told_from_what_comes(runtime: Runtime) -> None:
             await eventually(lambda: log.is_level)
             runtime.say("new")
 
-        import asyncio
-
         chunk, _ = await asyncio.gather(coming, new())
         assert (chunk.data, chunk.backlog, chunk.at is not None) == (b"new\n", False, True)
+    await host.close()
+
+
+class Late:
+    """A client that prints its first line after a while, and then nothing more."""
+
+    def __init__(self, seconds: float, line: bytes) -> None:
+        self._seconds = seconds
+        self._lines = [line]
+
+    @asynccontextmanager
+    async def log(self, splice: Splice) -> AsyncIterator[Late]:
+        yield self
+
+    async def read(self, size: int) -> bytes:
+        await asyncio.sleep(self._seconds if self._lines else 3600.0)
+        return self._lines.pop()
+
+
+async def test_a_client_may_take_a_while_before_its_first_line() -> None:
+    """What was there is not taken for what comes because somebody had to be asked for it first."""
+    late = Late(0.2, printed([(BASE, b"old")]))
+    log = CommandLog(late, Splice(), quiet=0.1, clock=lambda: BASE / 1e9 + 10)  # type: ignore[arg-type]
+    async with aclosing(log.items()) as chunks:
+        old = await anext(chunks)
+    assert (old.data, old.backlog, old.at, old.written) == (b"old\n", True, None, BASE / 1e9)
+
+
+async def test_what_a_slow_client_brings_late_was_there_all_the_same(runtime: Runtime) -> None:
+    """On a loaded host it prints its first line after the time in which all that was there should have come."""
+    runtime.say("old", at=BASE)
+    host = await PrefixedHost.enter(LocalHost("box"), make_way("docker", "llm"))
+    async with aclosing(CommandLog(host, Splice(), quiet=0.0).items()) as chunks:
+        old = await anext(chunks)
+        assert (old.data, old.backlog, old.at, old.written) == (b"old\n", True, None, BASE / 1e9)
+        runtime.say("new")
+        new = await anext(chunks)
+        assert (new.data, new.backlog, new.at is not None) == (b"new\n", False, True)
     await host.close()
 
 

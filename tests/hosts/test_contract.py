@@ -14,7 +14,7 @@ from bringup.core.errors import ChannelRefused
 from bringup.hosts.base import Host
 from bringup.hosts.openssh import OpensshHost
 
-SLOW = 30.0
+SLOW = 120.0
 """Seconds that no test waits for: only a hang takes as long."""
 
 
@@ -68,9 +68,12 @@ async def test_a_signal_shows_as_a_shell_shows_it(host: Host) -> None:
 
 async def test_a_timeout_ends_the_command_and_its_children(host: Host, tmp_path: Path) -> None:
     file = tmp_path / "pid"
-    with pytest.raises(ChannelRefused, match="did not end within") as refusal:
-        await host.run(f"sleep 600 & echo $! > {file}; wait", timeout=1.0)
-    assert refusal.value.reason == "timeout"
+    for timeout in (1.0, 5.0, 25.0):
+        with pytest.raises(ChannelRefused, match="did not end within") as refusal:
+            await host.run(f"sleep 600 & echo $! > {file}; wait", timeout=timeout)
+        assert refusal.value.reason == "timeout"
+        if file.exists():  # A machine on which it does not even begin within that time is given more.
+            break
     pid = await pid_in(file)
     await eventually(lambda: not alive(pid))
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import socket
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from fakeserver import fake_server, start_time
+from pauses import Pauses
 from waiting import alive, eventually
 
 from bringup.core.events import Process
@@ -29,15 +28,12 @@ def pids(found: tuple[Process, ...]) -> set[int]:
     return {process.pid for process in found}
 
 
-async def hurried(seconds: float) -> None:
-    await asyncio.sleep(seconds / 10)
-
-
 async def end(
-    host: Host, plan: Survey, drain: float = 0.3, clock: Callable[[], float] = time.monotonic, **more: object
+    host: Host, plan: Survey, drain: float = 0.3, clock: Callable[[], float] | None = None, **more: object
 ) -> tuple[Stopped, list[str]]:
     said: list[str] = []
-    pace = Pace(drain=drain, sleep=hurried, clock=clock)
+    pauses = Pauses()
+    pace = Pace(drain=drain, sleep=pauses.sleep, clock=clock or pauses.clock)
     came = await stop(host, plan, pace=pace, report=lambda step: said.append(step.text), **more)  # type: ignore[arg-type]
     return came, said
 
@@ -59,7 +55,7 @@ async def test_the_tree_and_its_neighbours(host: Host, tmp_path: Path) -> None:
 
 async def test_a_server_that_ends_when_asked(host: Host, tmp_path: Path) -> None:
     with fake_server(tmp_path, "polite", "neighbour") as server:
-        came, said = await end(host, await survey(host, server.seen()), drain=10.0)
+        came, said = await end(host, await survey(host, server.seen()), drain=60.0)
         assert came.complete
         assert came.killed == ()
         assert len(came.ended) == 3
@@ -79,21 +75,6 @@ async def test_a_server_that_does_not_hear(host: Host, tmp_path: Path) -> None:
         assert any(line.startswith("4 processes still run; SIGKILL in 1 s") for line in said), said
 
 
-async def test_a_whole_group(host: Host, tmp_path: Path) -> None:
-    with fake_server(tmp_path, "deaf") as server:
-        members = (await survey(host, server.seen())).members
-        assert not await processes.signal_group(host, server.pid, members[1:], "KILL")
-        assert len(server.running()) == 4
-        assert await processes.signal_group(host, server.pid, members, "KILL")
-        await eventually(lambda: not server.running())
-        assert not await processes.signal_group(host, server.pid, members, "KILL")
-
-
-@pytest.mark.parametrize("group", [0, 1])
-async def test_a_group_that_is_none(host: Host, group: int) -> None:
-    assert not await processes.signal_group(host, group, (), "KILL")
-
-
 async def test_another_process_with_the_same_pid(host: Host, tmp_path: Path) -> None:
     with fake_server(tmp_path) as server:
         other = server.seen(start=start_time(server.pid) - 1)
@@ -101,6 +82,7 @@ async def test_another_process_with_the_same_pid(host: Host, tmp_path: Path) -> 
         assert (plan.members, plan.bystanders) == ((), ())
         forged = Process(pid=server.pid, ppid=1, start=other.start, title="python", pgid=server.pid)
         assert await processes.signal(host, [forged], "KILL") == {server.pid: "reused"}
+        assert await processes.kill(host, [forged]) == ({server.pid: "reused"}, ())
         came, _ = await end(host, Survey(other, (forged,)))
         assert came.complete
         assert len(server.running()) == 4
@@ -111,8 +93,10 @@ async def test_fates(host: Host, tmp_path: Path) -> None:
         members = {each.pid: each for each in (await survey(host, server.seen())).members}
         worker = members[server.worker(0)]
         gone = Process(pid=4_194_303, ppid=1, start=1, title="x")
-        assert await processes.signal(host, [worker, gone], "KILL") == {worker.pid: "sent", gone.pid: "gone"}
+        assert await processes.kill(host, [worker, gone]) == ({worker.pid: "sent", gone.pid: "gone"}, ())
         await eventually(lambda: not alive(worker.pid))
+        assert await processes.kill(host, [worker]) == ({worker.pid: "gone"}, ())
+        assert await processes.kill(host, []) == ({}, ())
         assert await processes.signal(host, [worker], "KILL") == {worker.pid: "gone"}
 
 
@@ -148,8 +132,16 @@ async def test_a_group_that_a_script_shares(host: Host, tmp_path: Path) -> None:
 
 async def test_the_second_sigterm(host: Host, tmp_path: Path) -> None:
     with fake_server(tmp_path, "twice", workers=0) as server:
-        moments = iter(range(1000))
-        came, said = await end(host, await survey(host, server.seen(engine="vllm")), 30.0, clock=lambda: next(moments))
+        heard, pauses = tmp_path / "heard", Pauses()
+
+        async def sleep(seconds: float) -> None:
+            # Two signals that come before the first one was heard are one.
+            await eventually(heard.exists)
+            await pauses.sleep(2.0 * seconds)
+
+        plan, said = await survey(host, server.seen(engine="vllm")), list[str]()
+        pace = Pace(drain=30.0, sleep=sleep, clock=pauses.clock)
+        came = await stop(host, plan, pace=pace, report=lambda step: said.append(step.text))
         assert came.complete
         assert came.killed == ()
         assert len([line for line in said if line.startswith("SIGTERM sent")]) == 2

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shlex
 import shutil
 from pathlib import Path
 
 import pytest
 from fakeserver import fake_server, start_time
 from launchedserver import NASTY, launched
+from loggedin import LoggedIn
+from shellhost import Shell
 from waiting import alive, eventually
 
 from bringup.core.errors import ChannelRefused
-from bringup.hosts.base import Completed
 from bringup.hosts.control import Pace, claim, stop, survey
 from bringup.hosts.control.gpu_memory import gpu_holders
 from bringup.hosts.control.relaunch import capture, relaunch
@@ -30,48 +30,6 @@ echo 4194303
 
 async def hurried(seconds: float) -> None:
     await asyncio.sleep(seconds / 10)
-
-
-class Shell(LocalHost):
-    """This machine with another /bin/sh, and for busybox with nothing but its own tools."""
-
-    def __init__(self, name: str, folder: Path) -> None:
-        super().__init__("box")
-        program = shutil.which(name)
-        if program is None:
-            pytest.skip(f"{name} is not installed")
-        self._prefix = ""
-        self._command = program
-        self.bare = name == "busybox"
-        if self.bare:
-            tools = (
-                "sh",
-                "cat",
-                "head",
-                "id",
-                "od",
-                "tr",
-                "sed",
-                "readlink",
-                "ls",
-                "grep",
-                "find",
-                "mktemp",
-                "chmod",
-                "stat",
-                "ln",
-                "rm",
-                *("mv", "mkdir", "date", "touch", "nice", "getconf", "taskset", "cut", "cmp"),
-            )
-            for tool in (*tools, "env", "true", "tail", "wc", "sleep", "setsid"):
-                (folder / tool).symlink_to(program)
-            self._command = str(folder / "sh")
-            self._prefix = f"PATH={folder}\nexport PATH\n"
-
-    async def run(self, script: str, *, stdin: bytes = b"", timeout: float = 10.0, limit: int = 1 << 20) -> Completed:
-        return await super().run(
-            f"exec {self._command} -c {shlex.quote(self._prefix + script)}", stdin=stdin, timeout=timeout, limit=limit
-        )
 
 
 @pytest.fixture(params=["dash", "bash", "busybox"])
@@ -156,22 +114,15 @@ async def test_a_server_under_a_script_ends_with_its_tree_only(tmp_path: Path) -
         assert alive(script)
 
 
-class Nobody(LocalHost):
-    """This machine, logged in to as somebody who may do nothing."""
-
-    async def run(self, script: str, *, stdin: bytes = b"", timeout: float = 10.0, limit: int = 1 << 20) -> Completed:
-        drop = f"exec setpriv --reuid 65534 --regid 65534 --clear-groups /bin/sh -c {shlex.quote(script)}"
-        return await super().run(drop, stdin=stdin, timeout=timeout, limit=limit)
-
-
 @pytest.mark.skipif(os.getuid() != 0 or not shutil.which("setpriv"), reason="needs to become somebody else")
 async def test_somebody_elses_server(tmp_path: Path) -> None:
-    host = Nobody("box")
+    host = LoggedIn()
     with fake_server(tmp_path) as server:
         plan = await survey(host, server.seen())
         assert len(plan.members) == 3
-        with pytest.raises(ChannelRefused, match=rf"\(PID {server.pid}\) on box belongs to root.*Nothing was done"):
+        with pytest.raises(ChannelRefused, match=rf"\(PID {server.pid}\) on box belongs to root.*done") as denied:
             await stop(host, plan, pace=Pace(sleep=hurried), report=lambda _: None)
+        assert denied.value.hint == "Log in as root."
         came = await stop(host, plan, signal="KILL", pace=Pace(sleep=hurried), report=lambda _: None)
         assert (came.complete, len(came.remains)) == (False, 3)
         assert "3 would not end: python" in came.sentence

@@ -6,7 +6,7 @@ import contextlib
 import os
 import shlex
 import subprocess
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,18 +14,11 @@ from fakehost import running
 from waiting import alive, eventually
 
 from bringup.engines import load_engines
-from bringup.hosts.discover import Discovery, discover
+from bringup.hosts.discover import Discovery, Orphan, discover, left_behind
 from bringup.hosts.local import LocalHost
 
 ENGINES = load_engines()
 HERE = os.getpid()
-
-
-@pytest.fixture
-async def machine() -> AsyncIterator[LocalHost]:
-    host = LocalHost("box")
-    yield host
-    await host.close()
 
 
 async def look(host: LocalHost, **filters: object) -> Discovery:
@@ -174,3 +167,15 @@ async def test_what_stands_above_is_named_where_it_acts(
     (server,) = found.servers
     # The test runner itself stands above everything here.
     assert server.parent.startswith(shown) if shown else not server.parent.startswith("sh ")
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        (1, "1 process of an earlier server lives on without its launcher (PID 100)."),
+        (2, "2 processes of an earlier server live on without their launcher (PID 100 and 101)."),
+        (10, "10 processes of an earlier server live on without their launcher (PID 100, 101, 102, 103, 104, 105, 106"),
+    ],
+)
+def test_what_an_earlier_server_left_behind_is_counted(number: int, said: str) -> None:
+    assert left_behind([Orphan(100 + each, 1, "sglang", "", "root") for each in range(number)]).startswith(said)

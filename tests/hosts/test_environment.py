@@ -17,7 +17,7 @@ from bringup.core.errors import BringupError
 from bringup.hosts.base import Completed
 from bringup.hosts.control import LaunchFailed, claim, release
 from bringup.hosts.control.configured import LaunchCommand, launch
-from bringup.hosts.control.relaunch import capture, relaunch
+from bringup.hosts.control.relaunch import Launchable, capture, relaunch
 from bringup.hosts.local import LocalHost
 
 SECRET = b"hf_very_secret_word"
@@ -127,13 +127,23 @@ async def test_what_cannot_be_started_says_so(way: str, tmp_path: Path) -> None:
     with launched(tmp_path) as server:
         kept = await capture(host, server.seen(), await claim(host, server.seen(), "restart"))
         server.end()
-        with pytest.raises(LaunchFailed, match=r"exit status 127: .*no-such-program"):
-            await relaunch(host, kept, argv=("no-such-program", "x"), watch=5)
-        (server.folder / "plain").write_text("")
-        with pytest.raises(LaunchFailed, match=r"exit status 126: .*plain"):
-            await relaunch(host, kept, argv=(str(server.folder / "plain"),), watch=5)
+        plain = server.folder / "plain"
+        for program, status, said in (("no-such-program", 127, "no-such-program"), (str(plain), 126, "plain")):
+            plain.write_text("")
+            put_in_its_place(kept, program)
+            with pytest.raises(LaunchFailed, match=rf"exit status {status}: .*{said}"):
+                await relaunch(host, kept, watch=5)
+        put_in_its_place(kept, "")
         with pytest.raises(LaunchFailed, match=r"exit status 126: .*cannot be launched"):
-            await relaunch(host, kept, argv=("",), watch=5)
+            await relaunch(host, kept, watch=5)
+
+
+def put_in_its_place(kept: Launchable, program: str) -> None:
+    """Change what was kept behind the back of everything: as if its program had gone meanwhile."""
+    assert kept.claim is not None
+    folder = Path(kept.claim.folder)
+    (argv,) = folder.parents[1].rglob(f"{folder.name}/argv")
+    argv.write_bytes(program.encode() + b"\0")
 
 
 async def test_a_shell_that_could_not_keep_it_to_itself(tmp_path: Path) -> None:

@@ -7,29 +7,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from following import following
+from following import OLD, append, following
+from following import log as log
 
 from bringup.core.errors import ChannelRefused
 from bringup.hosts.base import Host
 from bringup.hosts.follow import Position
 from bringup.hosts.local import LocalHost
 
-OLD = b"".join(b"[old %06d] loading\n" % number for number in range(1000))
 NEW = b"".join(b"[new %06d] loading again\n" % number for number in range(3000))
 SHORT = b"[new] only one line\n"
 LATE = b"written after the rename\n"
-
-
-@pytest.fixture
-def log(tmp_path: Path) -> Path:
-    file = tmp_path / "server log.txt"
-    file.write_bytes(OLD)
-    return file
-
-
-def append(path: Path, data: bytes) -> None:
-    with path.open("ab") as writer:
-        writer.write(data)
 
 
 def rename_and_create(log: Path) -> None:

@@ -9,30 +9,18 @@ import shutil
 from pathlib import Path
 
 import pytest
-from following import Following, following
+from following import OLD, Following, append, following
+from following import log as log
 
 from bringup.core.errors import ChannelRefused
 from bringup.core.events import LogMoved
 from bringup.hosts.base import Host, OpenFile
 from bringup.hosts.follow import Follower, Position
 
-OLD = b"".join(b"[old %06d] loading\n" % number for number in range(1000))
 LAST = b"one\ntwo\nthree\n"
 NEW = b"".join(b"[new %06d] loading again\n" % number for number in range(300))
 MIDDLE = b"".join(b"[mid %06d] loading still\n" % number for number in range(100))
 LATER = b"[later] and on\n"
-
-
-@pytest.fixture
-def log(tmp_path: Path) -> Path:
-    file = tmp_path / "server log.txt"
-    file.write_bytes(OLD)
-    return file
-
-
-def append(path: Path, data: bytes) -> None:
-    with path.open("ab") as writer:
-        writer.write(data)
 
 
 def beside(log: Path, suffix: str) -> Path:

@@ -37,7 +37,7 @@ def running(program: str, text: str, *args: str, name: str = "", **env: str) -> 
         process.stdout.readline()
         yield process.pid
     finally:
-        process.communicate(b"\n", timeout=10)
+        process.communicate(b"\n", timeout=60)
 
 
 WAIT = "import sys; print(flush=True); sys.stdin.readline()"

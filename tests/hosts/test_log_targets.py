@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from fakehost import running
+from loggedin import LoggedIn
 
 from bringup.core.errors import ChannelRefused
 from bringup.core.events import LogTarget
@@ -21,13 +22,6 @@ from bringup.hosts.local import LocalHost
 ENGINES = load_engines()
 AROUND = Surroundings(pid=71, user="ann", login="bob")
 CONTAINER = "0123456789ab" + "c" * 52
-
-
-@pytest.fixture
-async def machine() -> AsyncIterator[LocalHost]:
-    host = LocalHost("box")
-    yield host
-    await host.close()
 
 
 async def logs_of(host: LocalHost, pid: int) -> tuple[LogTarget, ...]:
@@ -153,6 +147,30 @@ def test_what_may_not_be_read_says_who_could() -> None:
     closed = only(Descriptor("e", "/home/ann/server.log"))
     assert (closed.path, closed.kind) == ("", "denied")
     assert "/home/ann/server.log cannot be read by bob" in closed.note
+
+
+def test_what_may_not_be_seen_of_a_unit_or_container_names_its_log() -> None:
+    around = Surroundings(pid=71, user="root", login="bob", cgroup="0::/system.slice/llm.service\n")
+    unit = only(Descriptor(), around)
+    assert unit.kind == "denied"
+    assert "where stdout of root's process 71 goes cannot be read by bob. log in as root, or" in unit.note.lower()
+    assert unit.note.endswith("in the journal unless it says otherwise: journalctl -f -u llm.service")
+    container = only(Descriptor(), replace(around, cgroup=f"0::/system.slice/docker-{CONTAINER}.scope"))
+    assert container.note.endswith("docker logs -f 0123456789ab")
+
+
+@pytest.mark.skipif(os.getuid() != 0 or not shutil.which("setpriv"), reason="needs to become somebody else")
+async def test_what_another_user_sees_of_a_process_of_root(tmp_path: Path) -> None:
+    host = LoggedIn()
+    with running(tmp_path) as tree:
+        (target,) = await logs_of(host, tree.pid)
+    await host.close()
+    assert target.kind == "denied"
+    assert f"Where stdout of root's process {tree.pid} goes cannot be read by nobody. Log in as root, or" in target.note
+
+
+def test_a_socket_outside_of_a_unit_may_be_the_journals() -> None:
+    assert "journalctl -f _PID=71" in only(Descriptor("so", "socket:[12]")).note
 
 
 @pytest.mark.parametrize(

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from fakehost import make_program
 from sshd import Sshd, start_sshd
-from waiting import alive, eventually
+from waiting import alive, eventually, pid_in
 
 from bringup.core.errors import ConnectionLost, LoginRefused, Unreachable
 from bringup.hosts.openssh import OpensshHost
@@ -27,7 +30,13 @@ def options(server: Sshd, folder: Path, *more: str) -> tuple[str, ...]:
 def clients() -> set[int]:
     """The ssh processes that this test started."""
     mine = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
-    return {pid for pid in map(int, mine) if Path(f"/proc/{pid}/comm").read_text() == "ssh\n" and alive(pid)}
+    return {pid for pid in map(int, mine) if is_client(pid)}
+
+
+def is_client(pid: int) -> bool:
+    with contextlib.suppress(OSError):  # It has ended since.
+        return Path(f"/proc/{pid}/comm").read_text() == "ssh\n" and alive(pid)
+    return False
 
 
 async def test_it_leaves_no_process_and_no_folder_behind(
@@ -46,12 +55,19 @@ async def test_it_leaves_no_process_and_no_folder_behind(
     assert clients() == before
 
 
-async def test_a_standing_connection_is_used_and_left_open(real_sshd: Sshd, tmp_path: Path) -> None:
+@pytest.fixture
+def short() -> Iterator[Path]:
+    """The path of a socket may have 107 bytes, and pytest's folders are deep."""
+    with tempfile.TemporaryDirectory(prefix="ssh", dir="/tmp") as folder:
+        yield Path(folder)
+
+
+async def test_a_standing_connection_is_used_and_left_open(real_sshd: Sshd, tmp_path: Path, short: Path) -> None:
     """Whoever typed a code into `ssh box` in another window needs not type it again: no key would be accepted here."""
-    words = options(real_sshd, tmp_path, f"ControlPath {tmp_path}/standing", "ControlMaster auto")
+    words = options(real_sshd, tmp_path, f"ControlPath {short}/standing", "ControlMaster auto")
     master = subprocess.Popen(["ssh", *words, "-N", "box"], stdin=subprocess.DEVNULL)
     try:
-        await eventually((tmp_path / "standing").exists)
+        await eventually((short / "standing").exists)
         (tmp_path / "ssh_config").write_text((tmp_path / "ssh_config").read_text().replace("IdentityFile", "#"))
         host = await OpensshHost.login("box", options=words)
         assert (await host.run("echo here")).stdout == b"here\n"
@@ -70,9 +86,9 @@ async def test_a_cut_connection_is_told_and_what_runs_on_it_ends(tmp_path: Path)
         running = asyncio.ensure_future(host.run("sleep 600", timeout=600.0))
         await asyncio.sleep(0.2)
         server.cut()
-        assert "The connection to box was lost" in await asyncio.wait_for(over, 30)
+        assert "The connection to box was lost" in await asyncio.wait_for(over, 60)
         with pytest.raises(ConnectionLost):
-            await asyncio.wait_for(running, 30)
+            await asyncio.wait_for(running, 60)
         with pytest.raises(ConnectionLost):
             await host.run("true")
         await host.close()
@@ -102,5 +118,21 @@ async def test_a_master_that_is_killed_is_a_lost_connection(real_sshd: Sshd, tmp
     host = await OpensshHost.login("box", options=options(real_sshd, tmp_path))
     (master,) = clients() - before
     os.kill(master, signal.SIGKILL)
-    assert "was lost" in await asyncio.wait_for(host.closed(), 30)
+    assert "was lost" in await asyncio.wait_for(host.closed(), 60)
     await host.close()
+
+
+async def test_a_question_that_ssh_does_not_answer_leaves_no_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = tmp_path / "asked"
+    hanging = f'case "$*" in *"-O check"*) echo $$ >{asked}; exec sleep 600 ;; esac\nexit 255\n'
+    ssh = make_program(tmp_path / "bin", "ssh", hanging)
+    for timeout in (0.3, 5.0, 25.0):
+        monkeypatch.setattr("bringup.hosts.openssh.master._CHECK_TIMEOUT", timeout)
+        with pytest.raises(Unreachable):
+            await OpensshHost.login("box", program=str(ssh))
+        if asked.exists():  # A machine on which it does not even begin within that time is given more.
+            break
+    pid = await pid_in(asked)
+    await eventually(lambda: not alive(pid))

@@ -6,13 +6,12 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 from fakehost import UUIDS, make_program, make_smi, running
 from probing import probing
-from waiting import eventually
+from waiting import alive, eventually
 
 from bringup.core.events import ChannelClosed, GpusSeen, ProcessesSeen
 from bringup.engines import load_engines
@@ -24,13 +23,6 @@ from bringup.hosts.ssh import SshHost
 GPU = f"0, {UUIDS[0]}, 6464, 143771, 3, 125.76, 700.00, 40, NVIDIA H200\n"
 GONE = 4_194_303
 """A process number that no Linux gives out."""
-
-
-@pytest.fixture
-async def machine() -> AsyncIterator[LocalHost]:
-    host = LocalHost("box")
-    yield host
-    await host.close()
 
 
 def session(leader: int) -> set[int]:
@@ -78,7 +70,7 @@ async def test_memory_that_a_dead_server_left(machine: LocalHost, tmp_path: Path
     with running(tmp_path, 1) as tree:
         (child,) = tree.children
         tree.launcher.do("leave")
-        await eventually(lambda: Path(f"/proc/{child.pid}/stat").read_text().rpartition(") ")[2].split()[1] == "1")
+        await eventually(lambda: not alive(tree.pid))
         path = make_smi(tmp_path, GPU, f"{child.pid}, {UUIDS[0]}, 6454, sglang::scheduler_TP0\n").parent
         async with probing(machine, GONE, path=path) as probe:
             (app,) = (await probe.event(GpusSeen)).apps
@@ -147,7 +139,7 @@ def test_nothing_is_left_when_nobody_reads(tmp_path: Path, root: int | None) -> 
         assert process.poll() is None
     process.stdout.close()
     process.wait(60)
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while session(process.pid):
         assert time.monotonic() < deadline
         time.sleep(0.05)

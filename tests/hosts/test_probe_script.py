@@ -19,13 +19,6 @@ from bringup.hosts.local import LocalHost
 SHELLS = [("dash", "mawk"), ("busybox ash", "busybox"), ("bash", "gawk")]
 
 
-@pytest.fixture
-async def machine() -> AsyncIterator[LocalHost]:
-    host = LocalHost("box")
-    yield host
-    await host.close()
-
-
 @asynccontextmanager
 async def watching(host: LocalHost, tree: Tree, **options: object) -> AsyncIterator[Probe]:
     async with probing(host, tree.pid, interval=0.2, **options) as probe:

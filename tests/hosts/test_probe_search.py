@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import socket
 import time
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -17,13 +16,6 @@ from bringup.hosts.local import LocalHost
 from bringup.hosts.probe import ProbeDecoder
 
 GPU = f"0, {UUIDS[0]}, 61440, 143771, 0, 78.10, 700.00, 31, NVIDIA H200\n"
-
-
-@pytest.fixture
-async def machine() -> AsyncIterator[LocalHost]:
-    host = LocalHost("box")
-    yield host
-    await host.close()
 
 
 async def test_who_holds_gpu_memory(machine: LocalHost, tmp_path: Path) -> None:

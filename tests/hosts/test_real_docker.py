@@ -16,6 +16,7 @@ from waiting import alive, eventually, pid_in
 
 from bringup.core.errors import ChannelRefused, Unreachable
 from bringup.hosts.command_log import CommandLog
+from bringup.hosts.control.lives import Life, life
 from bringup.hosts.local import LocalHost
 from bringup.hosts.prefixed import PrefixedHost
 from bringup.hosts.splice import Splice
@@ -84,3 +85,25 @@ async def test_a_container_that_stops(docker: Daemon, inside: PrefixedHost) -> N
     docker.down.set()
     with pytest.raises(ChannelRefused, match="container llm is not running"):
         await inside.run("true")
+
+
+@pytest.mark.parametrize(
+    ("state", "told"),
+    [
+        ({"Status": "running", "Running": True}, Life("runs", "running")),
+        ({"Status": "exited", "ExitCode": 3}, Life("ended", "exited, exit status 3")),
+        (
+            {"Status": "exited", "ExitCode": 137, "OOMKilled": True, "Error": "no such device"},
+            Life("ended", "exited, exit status 137, OOMKilled: no such device"),
+        ),
+        (
+            {"Status": "restarting", "Running": True, "Restarting": True, "ExitCode": 1},
+            Life("waits", "restarting, exit status 1"),
+        ),
+        ({"Status": "paused", "Running": True, "Paused": True}, Life("runs", "paused")),
+    ],
+)
+async def test_whether_its_container_lives(docker: Daemon, state: dict[str, object], told: Life) -> None:
+    docker.state = state
+    assert await life(LocalHost("box"), "container llm docker") == told
+    assert await life(LocalHost("box"), "container other docker") == Life()

@@ -17,6 +17,7 @@ from waiting import alive, eventually, pid_in
 
 from bringup.core.errors import Unreachable
 from bringup.hosts.command_log import CommandLog
+from bringup.hosts.control.lives import Life, life
 from bringup.hosts.local import LocalHost
 from bringup.hosts.prefixed import PrefixedHost
 from bringup.hosts.splice import Splice
@@ -99,3 +100,51 @@ async def test_a_pod_that_is_not_there(cluster: ApiServer) -> None:
 async def test_a_container_that_is_not_in_the_pod(cluster: ApiServer) -> None:
     with pytest.raises(Unreachable, match="container sidecar"):
         await PrefixedHost.enter(LocalHost("box"), make_way("kube", "default/llm-0/sidecar"))
+
+
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [
+        (
+            {"phase": "Running", "containerStatuses": [{"name": "engine", "state": {"running": {}}}]},
+            Life("runs", "Running"),
+        ),
+        (
+            {
+                "phase": "Pending",
+                "containerStatuses": [
+                    {
+                        "name": "engine",
+                        "state": {"waiting": {"reason": "ImagePullBackOff", "message": "no such image x"}},
+                    }
+                ],
+            },
+            Life("waits", "Pending, ImagePullBackOff: no such image x"),
+        ),
+        (
+            {
+                "phase": "Pending",
+                "conditions": [
+                    {
+                        "type": "PodScheduled",
+                        "reason": "Unschedulable",
+                        "message": "0/3 nodes: Insufficient nvidia.com/gpu",
+                    }
+                ],
+            },
+            Life("waits", "Pending, Unschedulable: 0/3 nodes: Insufficient nvidia.com/gpu"),
+        ),
+        (
+            {
+                "phase": "Failed",
+                "containerStatuses": [
+                    {"name": "engine", "state": {"terminated": {"reason": "OOMKilled", "exitCode": 137}}}
+                ],
+            },
+            Life("ended", "Failed, OOMKilled, exit status 137"),
+        ),
+    ],
+)
+async def test_whether_its_pod_lives(cluster: ApiServer, status: dict[str, object], told: Life) -> None:
+    cluster.status = status
+    assert await life(LocalHost("box"), "pod pod/llm-0") == told

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from fakeserver import start_time
 from launchedserver import NASTY, Launched, launched
-from waiting import alive
+from waiting import alive, eventually
 
 from bringup.core.errors import BringupError
 from bringup.core.events import LogTarget, Server
@@ -103,6 +103,7 @@ async def test_what_was_truncated_is_put_aside_each_time(tmp_path: Path) -> None
         again = Server(pid=second.pid, start=second.start, engine="sglang", argv=("python3", "server.py"))
         launchable = await keep(host, again)
         os.kill(second.pid, 9)
+        await eventually(lambda: not alive(second.pid))
         third = await launch(host, launchable)
         await server.told(third.pid)
         assert len({*second.aside, *third.aside}) == 2
@@ -130,7 +131,7 @@ async def test_a_start_that_fails_at_once_can_be_tried_again(tmp_path: Path, kee
         server.end()
         (server.folder / "die").touch()
         with pytest.raises(LaunchFailed, match=r"exit status 1: .*no memory for the KV cache / raise --mem-fraction"):
-            await relaunch(host, launchable)
+            await relaunch(host, launchable, watch=60)
         assert {stat.S_IMODE(file.stat().st_mode) for file in secrets(keeping_place)} == {0o600}
         (server.folder / "die").unlink()
         started = await launch(host, launchable)
@@ -175,7 +176,7 @@ async def test_a_directory_that_went_meanwhile(tmp_path: Path) -> None:
         server.end()
         (tmp_path / "a place\nwith 'odd' name ").rename(tmp_path / "elsewhere")
         with pytest.raises(LaunchFailed, match=r"exit status 126: .*cd"):
-            await relaunch(host, launchable)
+            await relaunch(host, launchable, watch=60)
 
 
 async def test_a_log_whose_folder_went_meanwhile(tmp_path: Path) -> None:
@@ -187,7 +188,7 @@ async def test_a_log_whose_folder_went_meanwhile(tmp_path: Path) -> None:
         server.end()
         place.rename(tmp_path / "elsewhere")
         with pytest.raises(BringupError, match=r"ended at once|was not launched.*server.log"):
-            await relaunch(host, launchable)
+            await relaunch(host, launchable, watch=60)
 
 
 async def test_two_logs(tmp_path: Path) -> None:

@@ -103,7 +103,12 @@ async def test_no_key_at_all(real_sshd: Sshd) -> None:
     assert "no key was at hand" in (await said(real_sshd.options(client_keys=()))).what
 
 
-async def test_a_name_that_does_not_exist(real_sshd: Sshd) -> None:
+async def test_a_name_that_does_not_exist(real_sshd: Sshd, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(*_: object, **__: object) -> None:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    # Where there is no network a name server may not answer for longer than a login may take.
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
     error = await said(real_sshd.options(host="no-such-host.invalid"))
     assert "no-such-host.invalid" in error.what
     assert "cannot be resolved" in error.what

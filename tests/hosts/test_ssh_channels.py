@@ -26,12 +26,13 @@ async def test_a_connection_that_is_cut_is_noticed_everywhere(
     log = tmp_path / "log"
     log.touch()
     file = await ssh_host.open(str(log))
-    running = asyncio.ensure_future(ssh_host.run("sleep 600", timeout=30))
+    running = asyncio.ensure_future(ssh_host.run("sleep 600", timeout=600))
     async with ssh_host.stream("while :; do echo x; sleep 0.01; done") as stream:
         await stream.read()
         real_sshd.cut()
-        async with asyncio.timeout(1):
-            assert "box" in await ssh_host.closed()
+        async with asyncio.timeout(60):
+            # At once, and not because nobody answers.
+            assert "The connection to box was lost: the network or the ssh server ended it" in await ssh_host.closed()
         with pytest.raises(ConnectionLost):
             await read_on(stream)
         with pytest.raises(ConnectionLost):
@@ -69,7 +70,7 @@ async def test_closing_ends_the_wait_for_the_end(real_sshd: Sshd) -> None:
     host = await SshHost.login("box", options=real_sshd.options())
     waiting = asyncio.ensure_future(host.closed())
     await host.close()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         assert "it was closed" in await waiting
     await host.close()
 
@@ -91,7 +92,9 @@ async def test_of_two_sessions_one_is_the_logs_and_one_the_probes(tmp_path: Path
     with start_sshd(tmp_path / "small", SFTP, "MaxSessions 2") as server:
         host = await SshHost.login("box", options=server.options())
         file = await host.open("/etc/passwd")
-        short = asyncio.ensure_future(host.run(f"touch {begun}; while [ ! -e {done} ]; do sleep 0.1; done", timeout=60))
+        short = asyncio.ensure_future(
+            host.run(f"touch {begun}; while [ ! -e {done} ]; do sleep 0.1; done", timeout=600)
+        )
         await eventually(begun.exists)
 
         async def probe() -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,9 +11,10 @@ import pytest
 from bringup.core.assess import assess
 from bringup.core.errors import BringupError
 from bringup.core.state import State
-from bringup.core.verdict import Cause
+from bringup.core.verdict import Cause, RankView
 from bringup.engines.patience import load_policy
 from bringup.hosts.diagnose import Section
+from bringup.report import stems
 from bringup.report.diagnosis import diagnosis, save
 from bringup.session.console import Findings
 
@@ -50,6 +52,14 @@ def test_it_holds_everything_in_the_order_in_which_it_is_read() -> None:
     assert "\x1b" not in told
 
 
+@pytest.mark.parametrize(
+    ("lines", "title"),
+    [((), "== no line of the log"), ((b"a",), "== the last line of the log"), ((b"a", b"b"), "== the last 2 lines")],
+)
+def test_the_lines_of_the_log_are_counted(lines: tuple[bytes, ...], title: str) -> None:
+    assert title in diagnosis("gpu-a", assess(State(), NOW, load_policy()), Findings((), lines))
+
+
 def test_it_is_written_for_its_owner_only_and_never_beside_its_folder(tmp_path: Path) -> None:
     path = save(text(), tmp_path / "new" / "folder", "root@../gpu a:22", NOW)
     assert path.parent == tmp_path / "new" / "folder"
@@ -69,6 +79,35 @@ def test_a_link_that_lies_in_wait_is_not_followed(tmp_path: Path) -> None:
     first.unlink()
     (tmp_path / "victim").write_text("mine")
     first.symlink_to(tmp_path / "victim")
-    with pytest.raises(BringupError):
-        save(text(), tmp_path, "gpu-a", NOW)
+    assert save(text(), tmp_path, "gpu-a", NOW).name == f"{first.stem}-2.txt"
     assert (tmp_path / "victim").read_text() == "mine"
+
+
+def test_two_at_the_same_second_are_two_files(tmp_path: Path) -> None:
+    assert save("one", tmp_path, "gpu-a", NOW) != save("two", tmp_path, "gpu-a", NOW)
+    assert sorted(path.read_text() for path in tmp_path.iterdir()) == ["one", "two"]
+
+
+def test_nothing_is_left_of_one_that_a_full_disk_has_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(path: Path, text: str, *, new: bool = False) -> None:
+        path.write_text(text[:10])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(stems, "write_private", full)
+    with pytest.raises(BringupError, match=r"cannot be written to .*: No space left on device"):
+        save(text(), tmp_path, "gpu-a", NOW)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_ranks_stand_at_its_head() -> None:
+    rank = RankView(3, "gpu-a", (), 77, 5, "weights", "target", 0.25, "maps", 12.4, trouble="uninterruptible")
+    verdict = replace(assess(State(), NOW, load_policy()), ranks=(rank,))
+    told = diagnosis("gpu-a", verdict, FINDINGS)
+    line = "rank 3, gpu-a, PID 77, GPU 5, weights, 25% by maps, quiet for 12 s, uninterruptible"
+    assert told.index("== verdict") < told.index(line) < told.index("== process 7")
+
+
+def test_a_line_without_an_end_is_cut() -> None:
+    told = diagnosis("gpu-a", assess(State(), NOW, load_policy()), Findings((), (b"x" * 5_000_000, b"the next")))
+    assert len(told) < 10_000
+    assert "x… (4996000 characters more)\nthe next" in told

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import asyncio
+import getpass
+import os
 import threading
+from contextlib import nullcontext
 from typing import Any, cast
 
 import pytest
 
 from bringup.core.errors import BringupError, ConnectionLost, UsageError
 from bringup.core.events import Process, Server
+from bringup.core.state import State
 from bringup.history.actions import ActionRow
 from bringup.hosts import control
 from bringup.hosts.base import Host
-from bringup.hosts.control import Claim, LaunchCommand, Orphan, Started, Unfinished
+from bringup.hosts.control import Claim, LaunchCommand, Orphan, Started, Step, Unfinished
+from bringup.hosts.control.steps import Report
+from bringup.session.acting import who
 from bringup.session.actions import Actions
 from bringup.session.clock import HostClock
 from bringup.session.console import StopPlan
 from bringup.session.deeds import Write
 from bringup.session.knowledge import Knowledge
 from bringup.session.picture import Picture
+from bringup.session.target import Target
 
 HOST = cast(Host, object())
 MEMBER = Process(pid=100, ppid=1, start=1, title="python", comm="python", state="S")
@@ -56,12 +63,13 @@ def acting(
 
     started = Started(200, 2)
     for name, value in {"restart": started, "launch": started, "resume": started, "stop": Stopped(), "clear": Stopped(),
-                        "discard": None}.items():  # fmt: skip
+                        "discard": None, "all_unfinished": ()}.items():  # fmt: skip
         monkeypatch.setattr(control, name, at_once(value))
-    for name in ("claim", "release"):
+    for name in ("claim", "claim_a_stop", "release"):
         monkeypatch.setattr(control, name, claimed)
-    knowledge = cast(Knowledge, type("Known", (), {"engines": ()}))
-    return Actions("gpu-a", Picture("gpu-a"), HostClock(), knowledge, write=write, **more)
+    monkeypatch.setattr(control, "held", lambda *_: nullcontext())
+    knowledge = cast(Knowledge, type("Known", (), {"engines": (), "is_engine": lambda _: False}))
+    return Actions(Target("gpu-a", **more), Picture("gpu-a"), HostClock(), knowledge, write=write)
 
 
 def everything(actions: Actions) -> dict[str, Any]:
@@ -96,6 +104,7 @@ async def test_every_action_is_written_down_with_its_begin_and_its_end(
     assert ended.new_pid == (200 if name in ("restart", "launch", "resume") else 0)
     assert ended.pids == ((100,) if name in ("stop", "restart", "clear", "discard") else ())
     assert ended.way == ("KILL" if name == "stop" else "")
+    assert ended.what, "what it was about"
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -145,10 +154,10 @@ async def test_what_became_of_one_that_was_cut_off_is_added(monkeypatch: pytest.
 
 async def test_a_disk_that_hangs_holds_nothing_up(monkeypatch: pytest.MonkeyPatch) -> None:
     stuck = threading.Event()
-    actions = acting(lambda row: stuck.wait(60) and None, monkeypatch)
+    actions = acting(lambda row: stuck.wait(600) and None, monkeypatch)
     try:
         await actions.stop(HOST, PLAN)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             await actions.ledger.finish()
     finally:
         stuck.set()
@@ -166,3 +175,35 @@ async def test_a_log_that_cannot_be_written_is_said_once_and_nothing_fails(monke
     assert dict(picture.state.closed)["actions"] == "What is done is not written down: No space left on device."
     assert picture.state.action is not None
     assert not picture.state.action.failed
+
+
+def test_a_user_without_a_name_acts_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nameless() -> str:
+        raise KeyError("getpwuid(): uid not found: 54321")
+
+    monkeypatch.setattr(getpass, "getuser", nameless)
+    assert who().startswith(f"user {os.getuid()}@")
+
+
+async def test_the_name_of_a_step_reaches_the_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    actions = acting(None, monkeypatch)
+    seen: list[tuple[str, float | None]] = []
+
+    async def stops(*_: object, report: Report, **__: object) -> Stopped:
+        report(Step("9 processes still run; SIGKILL in 9 s.", 9.0, "stopping"))
+        action = actions._picture.state.action
+        assert action is not None
+        seen.append((action.name, action.until))
+        return Stopped()
+
+    monkeypatch.setattr(control, "stop", stops)
+    await actions.stop(HOST, PLAN)
+    assert seen[0][0] == "stopping"
+    assert seen[0][1] is not None
+
+
+async def test_where_no_server_is_it_is_said_once_what_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    actions = acting(None, monkeypatch)
+    with pytest.raises(BringupError) as raised:
+        await actions.plan(HOST, State(seeks="Looking for a launcher of SGLang or vLLM."))
+    assert str(raised.value) == "There is no server to stop. Looking for a launcher of SGLang or vLLM."

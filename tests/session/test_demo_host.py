@@ -25,12 +25,12 @@ async def test_eight_gpus_hold_the_memory_of_eight_ranks_until_it_is_stopped(kno
         await session.open()
         try:
             await eventually(lambda: session.verdict().state == "ready", 60.0)
-            await eventually(lambda: len(session.state.gpu.apps) == 8, 10.0)
+            await eventually(lambda: len(session.state.gpu.apps) == 8, 60.0)
             assert {app.pid for app in session.state.gpu.apps} == set(ranks(demo).values())
             assert {view.rank: view.gpu for view in session.verdict().ranks} == {rank: rank for rank in range(8)}
-            await eventually(lambda: session.state.http is not None and session.state.http.status == 200, 20.0)
+            await eventually(lambda: session.state.http is not None and session.state.http.status == 200, 60.0)
             await session.stop(await session.plan(), "KILL")
-            await eventually(lambda: session.state.gpu.apps == (), 10.0)
+            await eventually(lambda: session.state.gpu.apps == (), 60.0)
             assert session.state.action is not None
             assert session.state.action.ended
         finally:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bringup.core.redact import mask_lines
-from bringup.session.picture import PENDING_LINES, Picture
+from bringup.session.picture import PENDING_LINES, Picture, left_out
 
 
 def test_lines_that_a_stalled_screen_did_not_take_are_told_before_the_others() -> None:
@@ -28,3 +28,7 @@ def test_lines_that_differ_by_numbers_only_hide_no_secret() -> None:
     assert all(b"abcdefgh" not in line for line in mask_lines(lines))
     plain = [b"[2026-11-29 12:00:%02d TP0] load %d" % (number, number) for number in range(9)]
     assert mask_lines(plain) is plain
+
+
+def test_one_line_that_was_left_out_is_one() -> None:
+    assert b"1 line came too fast to be shown here; it was read all the same" in left_out(1)

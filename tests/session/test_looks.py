@@ -25,7 +25,7 @@ from bringup.session.looks import CHANNEL, Looks
 from bringup.session.picture import Picture
 from bringup.session.server_watch import Channels
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 
 
 @asynccontextmanager

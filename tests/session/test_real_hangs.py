@@ -96,8 +96,9 @@ async def test_a_rank_that_is_killed_is_named(when: str, real_sshd: Sshd, knowle
 async def test_a_rank_that_maps_its_shards_slowly_and_steadily_is_slow_and_not_stalled(
     real_sshd: Sshd, knowledge: Knowledge
 ) -> None:
-    # Of two and five seconds, so that this test need not wait for the minutes of a real start.
-    weights = replace(knowledge.policy.patience["weights"], slow=2.0, stalled=5.0)
+    # This test need not wait for the minutes of a real start: the slow rank needs half a minute in all, which is longer
+    # than silence may last, and three seconds a file, which is far shorter, also on a machine that is busy.
+    weights = replace(knowledge.policy.patience["weights"], slow=2.0, stalled=15.0)
     policy = replace(knowledge.policy, patience={**knowledge.policy.patience, "weights": weights})
     slow = scenario(slow_rank=1, slow_by=28.0, shards=12)
     slow = replace(slow, plan=replace(slow.plan, durations=replace(slow.plan.durations, weights=4.0)))
@@ -112,8 +113,8 @@ async def test_a_rank_that_maps_its_shards_slowly_and_steadily_is_slow_and_not_s
         await said(demo, "Load weight begin")
         await reaches(session, over)
         assert {verdict.state for verdict in seen} <= {"starting", "slow"}
-        last = seen[-1]
-        assert last.state == "slow"
+        # For a moment after each file it is none, also after the last one.
+        last = [verdict for verdict in seen if verdict.state == "slow"][-1]
         assert "TP1" in last.summary
         assert last.ranks_done[-1] == ("weights", (0, 2, 3))
         places = [next(view.progress or 0.0 for view in verdict.ranks if view.rank == 1) for verdict in seen]

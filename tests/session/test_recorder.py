@@ -62,7 +62,7 @@ async def test_a_replay_comes_to_the_same_state_and_verdicts_as_the_session(
             picture.apply = noted  # type: ignore[method-assign,assignment]
             assert "from the beginning" in await session.record()
             await eventually(lambda: session.verdict().state == "ready", 60.0)
-            await eventually(lambda: session.state.http is not None and session.state.http.status == 200, 20.0)
+            await eventually(lambda: session.state.http is not None and session.state.http.status == 200, 60.0)
             assert "bringup replay" in await session.record()
     (path,) = (tmp_path / "recordings").iterdir()
     recording = load_recording(path)

@@ -171,7 +171,7 @@ def test_what_is_not_looked_through_yet_is_told(replay: Replay) -> None:
 async def test_the_marks_are_found_beside_everything_else(frames: Frames) -> None:
     replay = Replay(frames)
     replay.look_through()
-    await eventually(lambda: replay.looked_until == frames.end, 30.0)
+    await eventually(lambda: replay.looked_until == frames.end, 60.0)
     assert [mark.t for mark in replay.marks] == [mark.t for mark in frames.marks() if isinstance(mark, Mark)]
     await replay.close()
 

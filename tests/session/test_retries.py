@@ -10,7 +10,7 @@ from bringup.core.errors import LoginRefused
 from bringup.session.retries import Retries
 
 REFUSED = LoginRefused("gpu-a let root not in.")
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 async def test_a_pause_ends_when_the_operator_asks() -> None:

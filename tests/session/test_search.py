@@ -19,7 +19,7 @@ from bringup.session.knowledge import Knowledge
 from bringup.session.session import Session
 from bringup.session.target import Target
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 GPU = f"0, {UUIDS[0]}, 61440, 143771, 0, 78.10, 700.00, 31, NVIDIA H200\n"
 
 

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from fakehost import Tree, running
-from troubled import Trouble, TroubledHost, no_trouble
+from troubled import Trouble, TroubledHost, no_trouble, watching
 from waiting import eventually
 
 from bringup.core.errors import BringupError, ChannelRefused, ConnectionLost, Defect, UsageError
-from bringup.hosts.base import Completed, Host
+from bringup.hosts.base import Completed
 from bringup.session.knowledge import Knowledge
 from bringup.session.session import Session
-from bringup.session.target import Target
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 REFUSED = ChannelRefused("box refused to start another command: open failed.", "Raise MaxSessions.")
 
 
@@ -34,20 +31,6 @@ def server(tmp_path: Path) -> Iterator[Tree]:
     """A server that runs and writes a log."""
     with (tmp_path / "server.log").open("wb") as log, running(tmp_path, stdout=log, stderr=log) as tree:
         yield tree
-
-
-@asynccontextmanager
-async def watching(host: TroubledHost, knowledge: Knowledge, **target: object) -> AsyncIterator[Session]:
-    async def connect() -> Host:
-        return host
-
-    narrowed = Target(**{"name": "box", "within": os.getpid(), **target})  # type: ignore[arg-type]
-    session = Session(connect, narrowed, knowledge)
-    await session.open()
-    try:
-        yield session
-    finally:
-        await session.close()
 
 
 class Once:

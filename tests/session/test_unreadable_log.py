@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
-from troubled import TroubledHost, no_trouble
+from troubled import TroubledHost, no_trouble, watching
 from waiting import eventually
 
 from bringup.core.errors import ChannelRefused
-from bringup.hosts.base import Completed, Host
+from bringup.hosts.base import Completed
 from bringup.session.knowledge import Knowledge
 from bringup.session.session import Session
-from bringup.session.target import Target
 from bringup.ui.paint.log import LogLook, paint_log_heading
 from bringup.ui.paint.row import plain
 from bringup.ui.picture import Picture
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 
 
 @pytest.fixture(autouse=True)
@@ -42,19 +40,14 @@ async def test_it_is_told_in_the_pane_and_in_its_heading(tmp_path: Path, knowled
     log = tmp_path / "server.log"
     log.write_bytes(b"first words\n")
     host = TroubledHost()
-
-    async def connect() -> Host:
-        return host
-
-    session = Session(connect, Target("box", log=str(log), within=os.getpid()), knowledge)
     lines: list[bytes] = []
 
-    def shown(words: bytes) -> int:
-        lines.extend(session.take_lines())
-        return sum(words in line for line in lines)
+    async with watching(host, knowledge, log=str(log)) as session:
 
-    await session.open()
-    try:
+        def shown(words: bytes) -> int:
+            lines.extend(session.take_lines())
+            return sum(words in line for line in lines)
+
         await eventually(lambda: shown(b"first words") == 1, PATIENCE)
         assert "following" in heading(session)
         host.trouble = denied
@@ -68,21 +61,13 @@ async def test_it_is_told_in_the_pane_and_in_its_heading(tmp_path: Path, knowled
         await eventually(lambda: "following" in heading(session), PATIENCE)
         told = [line for line in lines if line.startswith(b"--- bringup")]
         assert [b"cannot be read now" in told[0], b"can be read again" in told[1], len(told)] == [True, True, 3]
-    finally:
-        await session.close()
 
 
 async def test_a_log_that_has_nothing_new_can_be_read_again_as_well(tmp_path: Path, knowledge: Knowledge) -> None:
     log = tmp_path / "server.log"
     log.write_bytes(b"first words\n")
     host = TroubledHost()
-
-    async def connect() -> Host:
-        return host
-
-    session = Session(connect, Target("box", log=str(log), within=os.getpid()), knowledge)
-    await session.open()
-    try:
+    async with watching(host, knowledge, log=str(log)) as session:
         await eventually(lambda: session.state.log.size > 0, PATIENCE)
         host.trouble = denied
         aside = log.rename(f"{log}.1")
@@ -91,5 +76,3 @@ async def test_a_log_that_has_nothing_new_can_be_read_again_as_well(tmp_path: Pa
         aside.rename(log)
         host.trouble = no_trouble
         await eventually(lambda: "log" not in dict(session.state.closed), PATIENCE)
-    finally:
-        await session.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 from timeline import ROOT, START, Timeline
 from ui.fakes import FakeConsole
@@ -76,7 +77,15 @@ def in_pane() -> FakeConsole:
     return console
 
 
-def advance(console: FakeConsole, step: str, *, left: float | None = None, pids: set[int] | None = None) -> None:
+def advance(
+    console: FakeConsole,
+    step: str,
+    *,
+    left: float | None = None,
+    pids: set[int] | None = None,
+    name: str = "stopping",
+    action: Literal["stop", "restart"] = "stop",
+) -> None:
     """Let a stop go on: what is done now, and which processes still run and hold their memory."""
     state = console.state
     line = Timeline(state=state, t=console.moment - START)
@@ -86,7 +95,7 @@ def advance(console: FakeConsole, step: str, *, left: float | None = None, pids:
         apps = tuple(app for app in state.gpu.apps if app.pid in pids)
         line.add(GpusSeen(at=line.now, gpus=state.gpu.gpus, apps=apps))
     line.add(PortSeen(at=line.now, port=30000, pid=ROOT if pids is None or ROOT in pids else None))
-    line.add(ActionStep(at=line.now, action="stop", step=step, left=left))
+    line.add(ActionStep(at=line.now, action=action, step=step, left=left, name=name))
     console.change(line.state)
 
 
@@ -130,6 +139,7 @@ def cut(**more: object) -> Unfinished:
         "step": "waiting",
         "about": "the sglang server on port 30000 (PID 100)",
         "server": (100, 1),
+        "port": 30000,
         "who": "ada@laptop",
         "age": 140,
         "kept": True,

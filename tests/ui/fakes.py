@@ -14,7 +14,7 @@ from bringup.core.redact import mask_argv
 from bringup.core.state import State
 from bringup.core.verdict import Verdict
 from bringup.engines.patience import load_policy
-from bringup.session.console import Findings, Orphan, Recorded, Section, StopPlan, Unfinished
+from bringup.session.console import Findings, Kept, Orphan, Recorded, Section, StopPlan, Unfinished
 
 
 class FakeConsole:
@@ -26,7 +26,7 @@ class FakeConsole:
         self.moment = now
         self.lines = lines or []
         self.tail = tail
-        self.read_only = False
+        self.why_read_only = ""
         self.policy = load_policy()
         self.calls: list[tuple[str, object]] = []
         self.refusal: BringupError | None = None
@@ -39,6 +39,7 @@ class FakeConsole:
         """Fields of the plan that a scene sets itself."""
         self.orphaned: tuple[Orphan, ...] = ()
         self.left: Unfinished | None = None
+        self.keeps: Kept | None = None
         self.sections = (Section("nvidia-smi", "all well"),)
         self.order: asyncio.Event | None = None
         """An order that was given ends only when this is set."""
@@ -50,6 +51,14 @@ class FakeConsole:
     @property
     def state(self) -> State:
         return self._state
+
+    @property
+    def read_only(self) -> bool:
+        return bool(self.why_read_only)
+
+    @read_only.setter
+    def read_only(self, value: bool) -> None:
+        self.why_read_only = "Read-only." if value else ""
 
     def now(self) -> float:
         return self.moment
@@ -65,9 +74,12 @@ class FakeConsole:
     def open_line(self) -> bytes:
         return self.tail
 
-    async def plan(self) -> StopPlan:
+    async def plan(self, left: Unfinished | None = None) -> StopPlan:
         if self.refusal is not None:
             raise self.refusal
+        if left is not None:
+            parts = tuple(Process(pid=pid, ppid=1, start=start, title="python3") for pid, start in left.alive)
+            return StopPlan(self._state.node, Server(*left.server, engine="sglang", argv=()), "", parts)
         assert self._state.server is not None
         plan = StopPlan(
             node=self._state.node,
@@ -95,6 +107,9 @@ class FakeConsole:
 
     async def unfinished(self) -> Unfinished | None:
         return self.left
+
+    async def kept(self, left: Unfinished) -> Kept | None:
+        return self.keeps
 
     async def resume(self, left: Unfinished, plan: StopPlan | None = None, argv: Sequence[str] | None = None) -> None:
         await self._do("resume", left.server if argv is None else tuple(argv))

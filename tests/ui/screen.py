@@ -38,6 +38,8 @@ async def opened(
     async with app.run_test(size=size, notifications=True) as pilot:
         await until(pilot, lambda: app.watch_screen.picture is not None)
         yield app, console, pilot
+        # It is left, as by a key: what was still to be drawn does not count any more.
+        app._exit = True
 
 
 async def until(pilot: Pilot[None], holds: Callable[[], bool], tries: int = 400) -> None:

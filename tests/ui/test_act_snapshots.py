@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -10,7 +9,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import TextArea
 from ui.acts import advance, cut, in_pane, in_unit, serving, with_orphans
-from ui.dialogs import ask, heard
+from ui.dialogs import ask, begin_stop, heard
 from ui.fakes import FakeConsole
 from ui.scenes import SCENES
 from ui.screen import MIDDLE, NARROW, make, until
@@ -34,14 +33,16 @@ async def kill_harder(app: BringupApp, _: FakeConsole, pilot: Pilot[None]) -> No
 
 
 async def progress(app: BringupApp, console: FakeConsole, pilot: Pilot[None]) -> None:
-    console.order = asyncio.Event()
-    await ask(app, pilot, "K")
-    await pilot.press("y")
-    await until(pilot, lambda: bool(console.calls))
+    await begin_stop(app, console, pilot)
     advance(console, "SIGTERM sent to python (PID 100).", left=10.0)
     console.wait(4)
     advance(console, "3 processes still run; SIGKILL in 6 s.", left=6.0, pids={100, 103, 105})
     await until(pilot, lambda: app.watch_screen.picture is not None and app.watch_screen.picture.is_busy)
+
+
+async def hurry(app: BringupApp, console: FakeConsole, pilot: Pilot[None]) -> None:
+    await progress(app, console, pilot)
+    await ask(app, pilot, "K")
 
 
 async def restart(app: BringupApp, _: FakeConsole, pilot: Pilot[None]) -> None:
@@ -96,10 +97,27 @@ def left_over() -> FakeConsole:
     return console
 
 
+def rest() -> FakeConsole:
+    console = SCENES["stopped"]()
+    console.left = cut(action="stop", step="stopping", alive=((4242, 1), (4243, 1)), kept=False)
+    return console
+
+
+async def aside(app: BringupApp, _: FakeConsole, pilot: Pilot[None]) -> None:
+    await heard(app, pilot)
+    await pilot.press("escape")
+
+
+async def no_editor(app: BringupApp, _: FakeConsole, pilot: Pilot[None]) -> None:
+    await ask(app, pilot, "R")
+    await pilot.press("e")
+
+
 ACTS: dict[str, tuple[Callable[[], FakeConsole], Act]] = {
     "kill": (in_unit, kill),
     "kill_harder": (in_unit, kill_harder),
     "progress": (serving, progress),
+    "hurry": (serving, hurry),
     "restart": (in_pane, restart),
     "restart_unit": (in_unit, restart),
     "editor": (in_pane, editor),
@@ -108,6 +126,9 @@ ACTS: dict[str, tuple[Callable[[], FakeConsole], Act]] = {
     "clearing": (with_orphans, clearing),
     "unfinished": (left_over, unfinished),
     "failed": (in_pane, failed),
+    "rest": (rest, unfinished),
+    "aside": (rest, aside),
+    "no_editor": (in_unit, no_editor),
 }
 MAIN = ("kill", "progress", "restart", "editor", "orphans", "unfinished")
 PICTURES = [
@@ -119,6 +140,9 @@ PICTURES = [
     ("editor", NARROW, "ansi"),
     ("clearing", NARROW, "dark"),
     ("failed", NARROW, "light"),
+    ("hurry", NARROW, "dark"),
+    *((act, NARROW, "dark") for act in ("rest", "aside", "no_editor")),
+    ("hurry", MIDDLE, "light"),
 ]  # fmt: skip
 
 

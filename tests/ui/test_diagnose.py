@@ -50,3 +50,12 @@ async def test_a_lost_connection_is_said_and_the_key_works_again(data: Path) -> 
         console.failing = None
         await pilot.press("d")
         await until(pilot, lambda: data.is_dir() and bool(list(data.iterdir())))
+
+
+async def test_where_no_server_runs_the_machine_is_asked_alone(data: Path) -> None:
+    async with opened("stopped", MIDDLE) as (app, console, pilot):
+        console.order = asyncio.Event()
+        await pilot.press("d")
+        await until(pilot, lambda: "DIAGNOSE  asking the machine for stacks" in text_of(app))
+        console.order.set()
+        await until(pilot, lambda: data.is_dir() and bool(list(data.iterdir())))

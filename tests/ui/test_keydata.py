@@ -45,9 +45,9 @@ def test_no_key_means_two_things_in_a_replay() -> None:
 @pytest.mark.parametrize("width", [56, 78, 110])
 def test_the_help_names_every_key_and_fits(width: int) -> None:
     for replay in (False, True):
-        rows = paint_help(width, read_only=False, replay=replay)
+        rows = paint_help(width, read_only="A recording." if replay else "", replay=replay)
         text = "\n".join(plain(row) for row in rows)
         for key in shown(read_only=False, replay=replay):
             assert key.shown in text, key.id
         assert max(width_of(row) for row in rows) <= width
-    assert "K " not in "\n".join(plain(row)[:6] for row in paint_help(width, read_only=True))
+    assert "K " not in "\n".join(plain(row)[:6] for row in paint_help(width, read_only="Read-only."))

@@ -43,7 +43,7 @@ async def test_own_keys_are_shown_in_the_help_the_footer_and_the_palette() -> No
         help_screen = app.screen
         assert isinstance(help_screen, HelpScreen)
         rows = [plain(row).rstrip() for row in help_screen.rows(80)]
-        assert rows[0] == "Only R and ctrl+k touch the server; both ask first."
+        assert rows[0].startswith("R and ctrl+k touch the server; u can launch")
         assert any(row.startswith("  x f6        Give the log") for row in rows)
         assert any(row.startswith("  f2          Show all keys.") for row in rows)
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
+from textual.widgets import Button, TextArea
 from timeline import Timeline
 from ui.acts import cut
-from ui.dialogs import ask, body, heard
+from ui.dialogs import ask, begin_stop, body, heard
 from ui.fakes import FakeConsole
 from ui.scenes import SCENES
 from ui.screen import MIDDLE, NARROW, opened, text_of, until
 
-from bringup.core.events import LinkChanged
+from bringup.core.events import LinkChanged, Server
+from bringup.session.console import Kept, StopPlan
 from bringup.ui import left_over
 from bringup.ui.app import BringupApp
+from bringup.ui.screens.confirm import RestartDialog
+from bringup.ui.screens.editor import EditScreen
 from bringup.ui.screens.left import LeftDialog
 
 
@@ -52,7 +54,6 @@ async def test_after_a_reconnection_the_launch_can_be_gone_on_with() -> None:
             assert words in body(dialog), words
         assert dialog.focused is not None
         assert dialog.focused.id == "no"
-        console.left = None
         await pilot.press("y")
         await until(pilot, lambda: console.calls == [("resume", (100, 1))])
 
@@ -93,13 +94,21 @@ async def test_of_another_server_than_the_watched_one_it_is_said_once_and_a_key_
         await until(pilot, lambda: "is given up" in text_of(app))
 
 
+@pytest.mark.usefixtures("words_that_stay")
 async def test_a_server_that_came_up_while_it_was_asked_stays_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(left_over, "EVERY", 60)
     console = SCENES["stopped"]()
     console.left = cut(server=(77, 5))
+    plain = LeftDialog.action_accept
+
+    def accept(dialog: LeftDialog) -> None:
+        # Before the screen can show it: else the dialog would say so, and not ask any more.
+        console.change(SCENES["ready"]().state)
+        plain(dialog)
+
+    monkeypatch.setattr(LeftDialog, "action_accept", accept)
     async with opened(console, MIDDLE) as (app, _, pilot):
         await heard(app, pilot)
-        console.change(SCENES["ready"]().state)
         await pilot.press("y")
         await until(pilot, lambda: "nothing was launched." in text_of(app))
         assert console.calls == []
@@ -223,12 +232,72 @@ async def test_q_leaves_from_the_dialog() -> None:
 async def test_it_does_not_take_the_place_of_an_order_that_is_under_way() -> None:
     console = SCENES["ready"]()
     async with opened(console, MIDDLE) as (app, _, pilot):
-        console.order = asyncio.Event()
-        await ask(app, pilot, "K")
-        await pilot.press("y")
-        await until(pilot, lambda: bool(console.calls))
+        ended = await begin_stop(app, console, pilot)
         app.watch_screen.orders.discard(console, cut())
         app.watch_screen.orders.resume(console, cut(), None, None)
         await until(pilot, lambda: "is under way already" in told(app))
         assert console.calls == [("stop", "TERM")]
-        console.order.set()
+        ended.set()
+
+
+def test_what_waits_for_a_decision_is_no_failure_and_is_asked_once() -> None:
+    waits = cut(step="undecided", starters=((90, 5),))
+    why = "The server on gpu-a was stopped; PID 90 (bash serve.sh), which had started it, still runs."
+    shown = body(LeftDialog("gpu-a", waits, why=why), 72)
+    assert shown.startswith("A restart waits for your decision")
+    assert "failed" not in shown
+    assert shown.count("no server runs") == 0, "the question says it"
+    assert "y launches it all the same, with what was kept on the host" in shown
+    later = body(LeftDialog("gpu-a", cut(step="undecided", alive=((100, 1),)), why=why), 72)
+    assert "The old server still runs (PID 100)" in later
+
+
+def test_of_a_stop_it_is_not_said_that_nothing_was_launched() -> None:
+    left = cut(action="stop", step="stopping", alive=((100, 1), (101, 2)))
+    assert left.outlook == "the old server still runs (PID 100 and 101)"
+
+
+async def test_a_console_that_did_not_begin_it_edits_the_command_that_the_host_has_kept() -> None:
+    console = SCENES["stopped"]()
+    failed = cut(step="failed", new=(200, 9), status="2", said="no such flag: --enable-x")
+    ran, kept = ("python3", "-m", "x", "--tp", "8"), ("python3", "-m", "x", "--tp", "8", "--enable-x")
+    server = Server(pid=100, start=1, engine="", argv=kept)
+    console.left, console.keeps = failed, Kept(StopPlan("gpu-a", server, "", (), argv=ran), kept)
+    async with opened(console, MIDDLE) as (app, _, pilot):
+        dialog = await heard(app, pilot)
+        assert "The command that failed, against the command that ran: + --enable-x" in body(dialog)
+        await pilot.press("e")
+        await until(pilot, lambda: isinstance(app.screen, EditScreen) and app.screen.focused is not None)
+        text = app.screen.query_one(TextArea)
+        text.text = text.text.replace("--enable-x", "--enable-y")
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: app.screen is dialog)
+        await heard(app, pilot)
+        await pilot.press("y")
+        await until(pilot, lambda: console.calls == [("resume", (*ran, "--enable-y"))])
+
+
+async def test_a_command_that_is_still_at_work_is_waited_for() -> None:
+    console = SCENES["stopped"]()
+    console.left = cut(step="failed", command="docker start llm", kept=False, at_work=(300, 5))
+    async with opened(console, MIDDLE) as (app, _, pilot):
+        dialog = await heard(app, pilot)
+        assert "docker start llm (PID 300) is still at work" in body(dialog)
+        assert "y waits for what was begun: it is not run a second time" in body(dialog)
+        assert str(dialog.query_one("#yes", Button).label) == "Wait for it (y)"
+
+
+async def test_a_restart_shows_what_is_kept_of_a_server_that_failed_late() -> None:
+    console = SCENES["stopped"]()
+    async with opened(console, MIDDLE) as (app, _, pilot):
+        await pilot.press("R")
+        dialog = await heard(app, pilot)
+        assert isinstance(dialog, RestartDialog), "nothing is kept"
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is app.watch_screen)
+        console.restartable = "Its launcher has ended and its environment went with it."
+        console.left = cut(step="failed", new=(100, 1))
+        await pilot.press("R")
+        left = await heard(app, pilot)
+        assert isinstance(left, LeftDialog)
+        assert "Launch it again (y)" in text_of(app)

@@ -7,16 +7,20 @@ from dataclasses import replace
 
 import pytest
 from ui.acts import advance, serving
-from ui.dialogs import ask
+from ui.dialogs import ask, begin_stop
 from ui.scenes import SCENES
 from ui.screen import MIDDLE, NARROW, SIZES, opened, text_of, until
 
 from bringup.core.errors import BringupError
 from bringup.core.events import Process
-from bringup.session.console import Question
+from bringup.session.console import Question, StopPlan
+from bringup.ui import orders
 from bringup.ui.screens.confirm import RestartDialog, StopDialog
 from bringup.ui.screens.dialog import DEAF_FOR
 from bringup.ui.screens.question import HostKeyDialog
+
+A_WHILE = 3600.0
+"""Seconds, longer than any machine takes for what is typed in a test."""
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
@@ -62,11 +66,12 @@ async def test_typed_ahead_confirms_nothing() -> None:
         await pilot.press("K", "y", "y")
         await until(pilot, lambda: isinstance(app.screen, StopDialog) and app.screen.listens_from is not None)
         # What was pressed before it could be read: the time that the key carries counts, not when it is handled.
+        app.screen.listens_from += A_WHILE  # type: ignore[operator]
         await pilot.press("y", "tab", "enter", "3", "escape")
         assert isinstance(app.screen, StopDialog)
         assert app.screen.chosen == 0
         assert console.calls == []
-        app.screen.listens_from -= DEAF_FOR  # type: ignore[operator]
+        app.screen.listens_from -= A_WHILE + DEAF_FOR  # type: ignore[operator]
         await pilot.press("y")
         await until(pilot, lambda: console.calls == [("stop", "TERM")])
 
@@ -163,10 +168,7 @@ async def test_where_nothing_runs_there_is_nothing_to_stop() -> None:
 
 async def test_the_countdown_goes_on_below_several_dialogs() -> None:
     async with opened(serving(), MIDDLE) as (app, console, pilot):
-        console.order = asyncio.Event()
-        await ask(app, pilot, "K")
-        await pilot.press("y")
-        await until(pilot, lambda: bool(console.calls))
+        ended = await begin_stop(app, console, pilot)
         advance(console, "SIGTERM sent to python (PID 100).", left=10.0)
         await until(pilot, lambda: "10 s left" in text_of(app))
         for left in (7, 4):
@@ -174,4 +176,23 @@ async def test_the_countdown_goes_on_below_several_dialogs() -> None:
             await until(pilot, lambda: isinstance(app.screen, HostKeyDialog))
             console.wait(3)
             await until(pilot, lambda left=left: f"{left} s left" in text_of(app))  # type: ignore[misc]
-        console.order.set()
+        ended.set()
+
+
+async def test_on_a_slow_host_it_is_said_that_the_key_was_heard(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(orders, "_SLOW", 0.0)
+    async with opened("graphs", MIDDLE) as (app, console, pilot):
+        answers, plan = asyncio.Event(), console.plan
+
+        async def slowly() -> StopPlan:
+            await answers.wait()
+            return await plan()
+
+        monkeypatch.setattr(console, "plan", slowly)
+        await pilot.press("K")
+        await until(pilot, lambda: "The host is asked what that would touch" in text_of(app))
+        assert app.screen is app.watch_screen
+        await pilot.press("K")
+        answers.set()
+        await until(pilot, lambda: isinstance(app.screen, StopDialog))
+        assert sum(isinstance(screen, StopDialog) for screen in app.screen_stack) == 1

@@ -28,7 +28,7 @@ async def test_servers_and_orphans_are_told_apart(size: tuple[int, int]) -> None
         await listed(app, pilot)
         await until(pilot, lambda: "2 servers, 3 orphans and 1 leftover on this host" in text_of(app))
         shown = text_of(app)
-        for words in ("Qwen3-32B", "scheduler_TP2", "59.6 GiB", "for 3 h 12 min", "It belongs to ada", "on port 8001"):
+        for words in ("Qwen3-32B", "scheduler_TP2", "59.6 GiB", "3 h 12 min old", "It belongs to ada", "on port 8001"):
             assert words in shown, words
         assert shown.index("Leftovers: they hold no GPU memory") < shown.index("sglang::detokenizer")
 
@@ -108,6 +108,7 @@ async def test_read_only_shows_them_and_touches_nothing() -> None:
     console.read_only = True
     async with opened(console, MIDDLE) as (app, _, pilot):
         screen = await listed(app, pilot)
+        assert "[ ]" not in text_of(app), "nothing looks as if it could be selected"
         assert "clears" not in text_of(app)
         await pilot.press("j", "j", "space", "C")
         await pilot.pause()
@@ -133,5 +134,5 @@ async def test_a_host_that_does_not_answer_is_said_beside_its_servers() -> None:
 async def test_without_any_it_says_so() -> None:
     async with opened("searching", NARROW) as (app, _, pilot):
         await listed(app, pilot)
-        await until(pilot, lambda: "No server on this host" in text_of(app))
+        await until(pilot, lambda: "No server found on this host" in text_of(app))
         assert "No orphans: no worker lives on without its launcher." in text_of(app)

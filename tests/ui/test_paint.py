@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from ui.scenes import HISTORY, SCENES
 from ui.situations import SITUATIONS
 
+from bringup.core.state import LogChannel
 from bringup.core.verdict import RankView
 from bringup.ui.division import Needs, divide
 from bringup.ui.paint.bars import cells, rank_bar, solid, sparkline, stacked
@@ -15,7 +18,7 @@ from bringup.ui.paint.evidence import paint_evidence
 from bringup.ui.paint.footer import paint_footer
 from bringup.ui.paint.gpus import paint_gpus
 from bringup.ui.paint.identity import model_name, paint_identity
-from bringup.ui.paint.log import LogLook, paint_log_heading
+from bringup.ui.paint.log import LogLook, paint_log_heading, why_no_log
 from bringup.ui.paint.measures import clock, count, gib, short_duration, size
 from bringup.ui.paint.notices import paint_notices
 from bringup.ui.paint.phases import extent, lanes, paint_phases
@@ -219,3 +222,12 @@ def test_a_rank_that_failed_says_so_once() -> None:
     rows = [plain(row) for row in paint_ranks(picture, 100, RanksLook(rows=8))]
     assert any(row.count("error line") == 1 for row in rows)
     assert not any(row.count("error line") > 1 or "in step with" in row for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("gone", "words"), [(None, "No log was found yet."), (5.0, "it had ended when it was looked for")]
+)
+def test_of_a_server_that_has_ended_no_log_is_awaited(gone: float | None, words: str) -> None:
+    picture = picture_of("graphs")
+    state = replace(picture.state, log=LogChannel(), gone_at=gone, closed=())
+    assert words in why_no_log(replace(picture, state=state))

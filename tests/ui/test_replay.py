@@ -152,7 +152,7 @@ async def test_nothing_can_be_done_to_what_was(key: str, frames: Frames) -> None
 async def test_the_help_has_the_keys_of_a_replay(frames: Frames) -> None:
     async with opened(frames) as (app, _, _, pilot):
         await pilot.press("question_mark")
-        await until(pilot, lambda: "no key touches a server" in text_of(app))
+        await until(pilot, lambda: "nothing can be done to what was recorded" in text_of(app))
         await pilot.press("G")
         await until(pilot, lambda: app.screen is not app.watch_screen)
 

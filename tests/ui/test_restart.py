@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from textual.widgets import TextArea
 from ui.acts import cut, in_pane, in_unit
@@ -171,6 +173,38 @@ async def test_after_a_failed_start_the_command_can_be_edited_again() -> None:
         assert "***" in argv
 
 
+async def test_of_an_edited_command_that_failed_the_difference_is_shown_and_its_last_words_once() -> None:
+    async with opened(in_pane(), NARROW) as (app, console, pilot):
+        said = "error: unrecognized arguments: --enable-x"
+        console.failing = LaunchFailed(f"The new server on gpu-a ended at once with exit status 2: {said}.")
+        console.left = cut(step="failed", age=0, new=(200, 9), status="2", said=said)
+        await ask(app, pilot, "R")
+        (await edit(app, pilot)).query_one(TextArea).text += "\n--enable-x"
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: isinstance(app.screen, RestartDialog))
+        await heard(app, pilot)
+        await pilot.press("y")
+        await until(pilot, lambda: isinstance(app.screen, LeftDialog))
+        shown = body(await heard(app, pilot))
+        assert shown.count("unrecognized arguments") == 1
+        assert "has ended with exit status 2, and so has the old one: no server runs" in shown
+        assert "The command that failed, against the command that ran: + --enable-x" in shown
+        assert "y launches the edited command, with what was kept on the host" in shown
+
+
+async def test_the_editor_begins_at_the_end_of_the_command_and_finds_both_ends() -> None:
+    async with opened(in_pane(), MIDDLE) as (app, _, pilot):
+        await ask(app, pilot, "R")
+        editor = await edit(app, pilot)
+        text = editor.query_one(TextArea)
+        await pilot.press("enter", *"--n")
+        assert text.text.endswith("\n--n")
+        await pilot.press("ctrl+home", *"X=1 ")
+        assert text.text.startswith("X=1 ")
+        await pilot.press("ctrl+end", *"ew")
+        assert text.text.endswith("\n--new")
+
+
 async def test_a_failure_with_nothing_left_can_only_be_closed() -> None:
     async with opened(in_pane(), MIDDLE) as (app, console, pilot):
         console.failing = BringupError("PID 100 is not the server any more.", "Look again.")
@@ -189,3 +223,29 @@ async def edit(app, pilot) -> EditScreen:  # type: ignore[no-untyped-def]
     await pilot.press("e")
     await until(pilot, lambda: isinstance(app.screen, EditScreen) and app.screen.focused is not None)
     return app.screen  # type: ignore[no-any-return]
+
+
+async def test_an_edited_port_that_is_taken_is_said_in_the_dialog_and_not_launched() -> None:
+    async with opened(in_pane(), MIDDLE) as (app, console, pilot):
+        taken = "Port 22822, which the edited command takes, is held on gpu-a by sshd (PID 812, root)."
+
+        async def refuses(argv: Sequence[str]) -> str:
+            return taken if "22822" in argv else ""
+
+        console.planned["refuses"] = refuses
+        dialog = await ask(app, pilot, "R")
+        for port, said in (("22822", True), ("22823", False)):
+            editor = await edit(app, pilot)
+            text = editor.query_one(TextArea)
+            text.text = text.text.partition("\n--port ")[0] + f"\n--port {port}"
+            await until(pilot, lambda: f"+ --port {port}" in text_of(app))  # noqa: B023 - it is waited for here
+            await pilot.press("ctrl+s")
+            await until(pilot, lambda: app.screen is dialog)
+            await until(pilot, lambda: (taken in body(dialog)) == said)  # noqa: B023 - it is waited for here
+            await heard(app, pilot)
+            assert dialog.query_one("#yes").display is not said
+            await pilot.press("y")
+        await until(pilot, lambda: len(console.calls) == 1)
+        argv = console.calls[0][1]
+        assert isinstance(argv, tuple)
+        assert argv[-2:] == ("--port", "22823")

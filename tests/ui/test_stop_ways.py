@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 from ui.acts import LOOP, advance, in_unit, launched, serving
-from ui.dialogs import ask, body
+from ui.dialogs import ask, begin_drain, begin_stop, body
 from ui.screen import MIDDLE, NARROW, WIDE, opened, text_of, until
 
 from bringup.core.errors import ConnectionLost
@@ -59,10 +57,7 @@ async def test_a_number_that_is_no_way_chooses_nothing(number: str) -> None:
 
 async def test_how_far_it_is_is_shown_with_a_countdown() -> None:
     async with opened(serving(), NARROW) as (app, console, pilot):
-        console.order = asyncio.Event()
-        await ask(app, pilot, "K")
-        await pilot.press("y")
-        await until(pilot, lambda: console.calls == [("stop", "TERM")])
+        await begin_stop(app, console, pilot)
         advance(console, "SIGTERM sent to python (PID 100).", left=10.0)
         await until(pilot, lambda: "9 of 9 still run" in text_of(app))
         shown = text_of(app)
@@ -82,16 +77,13 @@ async def test_how_far_it_is_is_shown_with_a_countdown() -> None:
 
 async def test_a_second_key_while_it_is_being_ordered_says_so_and_breaks_nothing() -> None:
     async with opened("ready", MIDDLE) as (app, console, pilot):
-        console.order = asyncio.Event()
-        await ask(app, pilot, "K")
-        await pilot.press("y")
-        await until(pilot, lambda: console.calls == [("stop", "TERM")])
+        ended = await begin_stop(app, console, pilot)
         # The host has not said anything yet: there is no step that could be shown.
         assert console.state.action is None
         for key in ("K", "R"):
             await pilot.press(key)
             await until(pilot, lambda: "A stop is under way already." in text_of(app))
-        console.order.set()
+        ended.set()
         await pilot.pause()
         assert console.calls == [("stop", "TERM")]
 
@@ -99,12 +91,7 @@ async def test_a_second_key_while_it_is_being_ordered_says_so_and_breaks_nothing
 @pytest.mark.parametrize(("key", "hurries"), [("y", True), ("enter", False)])
 async def test_the_same_key_once_more_kills_what_is_left(key: str, hurries: bool) -> None:
     async with opened(serving(), MIDDLE) as (app, console, pilot):
-        console.order = asyncio.Event()
-        await ask(app, pilot, "K")
-        await pilot.press("y")
-        await until(pilot, lambda: console.calls == [("stop", "TERM")])
-        advance(console, "9 processes still run; SIGKILL in 25 s.", left=25.0)
-        await until(pilot, lambda: "K kills it now" in text_of(app))
+        ended = await begin_drain(app, console, pilot)
         dialog = await ask(app, pilot, "K")
         assert isinstance(dialog, HurryDialog)
         assert "PID 100" in body(dialog)
@@ -115,7 +102,7 @@ async def test_the_same_key_once_more_kills_what_is_left(key: str, hurries: bool
         await until(pilot, lambda: app.screen is app.watch_screen)
         assert plan.hurry.asked is hurries
         assert console.calls == [("stop", "TERM")], "it is the same stop"
-        console.order.set()
+        ended.set()
 
 
 async def test_the_gentle_way_says_how_long_it_waits_and_that_nothing_is_killed() -> None:

@@ -31,6 +31,7 @@ def build() -> App:
     from bringup.cli.completion import make_completion
     from bringup.cli.config import make_config
     from bringup.cli.demo import demo
+    from bringup.cli.diagnose import diagnose
     from bringup.cli.explain import explain
     from bringup.cli.history import history
     from bringup.cli.record import record
@@ -46,7 +47,7 @@ def build() -> App:
         version=_version,
         result_action="return_value",
     )
-    for command in (watch, status, wait, stop, restart, record, report):
+    for command in (watch, status, wait, stop, restart, diagnose, record, report):
         app.command(command, default_parameter=Parameter(negative="", show_default=False))
     app.command(demo)
     app.command(explain)

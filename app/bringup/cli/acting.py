@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from bringup.cli.left_over import NOT_DONE, forget, go_on
+from bringup.cli.left_over import forget, go_on, see_through
 from bringup.cli.naming import Host, Hosts
-from bringup.cli.telling import confirmed, follow, is_terminal, say
+from bringup.cli.protecting import refuse_found, shielded
+from bringup.cli.telling import NOT_DONE, Doing, confirmed, follow, is_terminal, say
 from bringup.cli.which import ANY, Which
 from bringup.core.errors import BringupError, UsageError
 
 if TYPE_CHECKING:
     from bringup.cli.targets import Chosen
     from bringup.core.state import State
-    from bringup.session.console import LeftToAnother, StopPlan
+    from bringup.session.console import StopPlan
     from bringup.session.session import Session
 
 Signal = Literal["TERM", "GENTLE", "INT", "KILL"]
@@ -55,7 +57,7 @@ def stop(
         A target of the configuration, or whatever `ssh HOST` takes; several are stopped at once. Nothing for this
         machine.
     yes
-        Do it without asking.
+        Do it without asking; not to a process that is not recognised as a server.
     read_only
         Show what it would touch, and do nothing: exit code 1.
     signal
@@ -124,11 +126,11 @@ def _act(order: Order, chosen: Chosen, change: Change) -> int:
     refuse_inside(chosen, order.deed)
     if order.deed == "restart":
         only_one(chosen, order.deed)
-    if chosen.target.read_only:
-        what = f"The configuration says that {chosen.target.name} is read-only: nothing is stopped or restarted there."
-        raise UsageError(what, "Take `read-only` away from the target to allow it.")
+    chosen = shielded(chosen)
     if not order.yes and not order.read_only and not is_terminal():
-        raise UsageError(f"There is no terminal to confirm a {order.deed} at.", "Give --yes to do it without asking.")
+        does = "forget what was left in the middle" if order.discard else f"{order.deed} the server"
+        what = f"There is no terminal at which {'this' if order.discard else f'a {order.deed}'} could be confirmed."
+        raise UsageError(what, f"Give --yes to {does} without asking.")
     chosen = _allowed(chosen, read_only=order.read_only)
     return asyncio.run((stop_each if chosen.nodes else _acted)(order, chosen, change))
 
@@ -143,17 +145,19 @@ async def _acted(order: Order, chosen: Chosen, change: Change) -> int:
 
     async with connected(chosen) as (session, headless):
         look = await headless.once()
+        refuse_found(chosen, look.state.server)
         if order.yes:
             refuse_guess(chosen, look.state)
+        await refuse_left(session)
         if order.deed == "restart" and await _was_left(order, session, chosen.target.name):
             return 0
-        plan = change(await _planned(session, order.deed))
-        show(plan, restart=order.deed == "restart")
+        plan = change(await _planned(session, order.deed, chosen.target.name))
+        show(plan, restart=order.deed == "restart", way=order.signal)
         if order.read_only:
             raise BringupError(NOT_DONE, "Leave --read-only out to have it done.")
         if not order.yes and not confirmed(f"{order.deed.capitalize()} this server on {plan.node}?"):
             raise BringupError(NOT_DONE)
-        await _carry_out(order, session, plan)
+        await _carry_out(order, session, plan, Doing(order.deed, chosen.target.name, plan.server.port))
     return 0
 
 
@@ -165,40 +169,68 @@ async def _was_left(order: Order, session: Session, name: str) -> bool:
     return await go_on(session, name, yes=order.yes, read_only=order.read_only, force=order.force)
 
 
-async def _planned(session: Session, deed: Deed) -> StopPlan:
+async def _planned(session: Session, deed: Deed, name: str) -> StopPlan:
+    if session.state.server is None:
+        rest = await planned_rest(session) if deed == "stop" else None
+        if rest is not None:
+            return rest
+        where = await _orphans(session, name) if deed == "stop" else ""
+        raise BringupError(f"There is no server to {deed}.", f"{session.state.seeks} {where}".strip())
     plan = await session.plan()
     if not plan.members:
-        raise BringupError("All processes of this server have ended: there is nothing to stop.")
+        raise BringupError(f"All processes of this server have ended: there is nothing to {deed}.")
     if deed == "restart" and plan.restartable:
         raise BringupError(plan.restartable)
     return plan
 
 
-async def _carry_out(order: Order, session: Session, plan: StopPlan) -> None:
-    from bringup.session.console import LeftToAnother
+async def planned_rest(session: Session) -> StopPlan | None:
+    """Tell what still runs of a server whose stop was cut off, and return what ends it; None where nothing does.
 
-    try:
-        work = session.stop(plan, order.signal) if order.deed == "stop" else session.restart(plan)
-        await follow(work, session)
-    except LeftToAnother as undecided:
-        await _decide(undecided, session, yes=order.yes)
+    What is kept of a restart is not given up for that.
+    """
+    from bringup.report.harmless import harmless
+
+    left = await session.unfinished()
+    if left is None or left.busy or left.kept or not left.alive:
+        return None
+    say(harmless(left.sentence))
+    plan = await session.plan(left)
+    return plan if plan.members else None
 
 
-async def _decide(undecided: LeftToAnother, session: Session, *, yes: bool) -> None:
-    """What had started the server may start it again: launch it all the same only where the operator says so."""
-    left = None if yes else await session.unfinished()
-    if left is None or "launch" not in left.can:
-        hint = "`bringup restart` launches it all the same now, `bringup restart --discard` gives it up."
-        raise BringupError(undecided.what, hint) from undecided
-    say(undecided.what)
-    if not confirmed("Launch it all the same?"):
-        raise undecided
-    await follow(session.resume(left), session)
+async def _orphans(session: Session, name: str) -> str:
+    """Return where what lives on of an earlier server is ended, as a sentence; "" where nothing does."""
+    from bringup.report.commands import command_line
+
+    return f"In `{command_line('watch', name)}`, o shows it and can end it." if await session.orphans() else ""
+
+
+async def _carry_out(order: Order, session: Session, plan: StopPlan, doing: Doing) -> None:
+    if order.deed == "stop":
+        await follow(session.stop(plan, order.signal), session, doing)
+    else:
+        await see_through(session.restart(plan), session, doing, yes=order.yes, force=order.force)
+
+
+async def refuse_left(session: Session) -> None:
+    """Raise BringupError where what looks like a server is what is left of one that somebody is stopping."""
+    server = session.state.server
+    if server is None:
+        return
+    _, claims = await session.standing()
+    rest = (left for left in claims if left.busy and (server.pid, server.start) in left.alive)
+    left = next((left for left in rest if left.server != (server.pid, server.start)), None)
+    if left is not None:
+        raise BringupError(left.sentence, f"PID {server.pid} is what is left of it. {NOT_DONE}")
 
 
 def refuse_guess(chosen: Chosen, state: State) -> None:
-    """Raise UsageError: without a question, which of several servers is meant must have been said."""
+    """Raise UsageError: without a question, it must be certain that it is a server, and which of several."""
     target = chosen.target
+    if state.server is not None and not state.server.engine:
+        what = f"PID {state.server.pid} on {target.name} is not recognised as a server."
+        raise UsageError(what, f"{NOT_DONE} Without --yes it is shown what would end, and asked.")
     if not state.others or target.pid is not None or target.port is not None or state.server is None:
         return
     servers = (state.server, *state.others)
@@ -207,13 +239,10 @@ def refuse_guess(chosen: Chosen, state: State) -> None:
     raise UsageError(what, "Say which one is meant with --port or --pid.")
 
 
-def show(plan: StopPlan, *, restart: bool) -> None:
-    """Show on standard error what a stop or a restart will touch."""
-    from rich.console import Console
-
-    from bringup.cli.output import aside
+def show(plan: StopPlan, *, restart: bool, way: str = "") -> None:
+    """Show on standard error what a stop, in one of its plan's ways, or a restart will touch."""
+    from bringup.cli.output import tell_page
     from bringup.report.plan import plan_page
 
-    console = Console(stderr=True, highlight=False, markup=False, emoji=False)
-    with aside():
-        console.print(plan_page(plan, min(console.width, 120), restart=restart))
+    cut = sys.stderr is not None and sys.stderr.isatty()
+    tell_page(lambda width: plan_page(plan, width, restart=restart, way=way, cut=cut))

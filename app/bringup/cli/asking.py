@@ -7,7 +7,8 @@ import os
 import signal
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from bringup.core.sanitize import clean_text
 from bringup.hosts.ask import Question
@@ -65,22 +66,31 @@ def _prompt(text: str) -> str:
     return f"{shown} " if shown.endswith((":", "?", ">")) else f"{shown}: "
 
 
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Have Ctrl+C raise KeyboardInterrupt at once within, as it does where there is no event loop."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def _interruptible(ask: Callable[[], str | None]) -> str | None:
     """Ask with Ctrl+C as it is without an event loop: the question ends at once, and typing is shown again.
 
     The event loop then hears of it as if nothing had been asked, and ends the command.
     """
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        return ask()
+        with interruptible():
+            return ask()
     except KeyboardInterrupt:
         _say("")
+        before = signal.getsignal(signal.SIGINT)
         if not callable(before):
             raise
         before(signal.SIGINT, None)
         return None
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _say(text: str) -> None:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     Over = Callable[[Knowledge], Knowledge]
 
+_INSTEAD = "`bringup status HOST` and `bringup wait HOST` need none: they print how the server is."
+
 
 def run_console(chosen: Chosen, *, theme: str = "", voice: Voice = MUTE) -> int:
     """Run the console until the operator leaves it; returns the exit code. Raises UsageError without a terminal."""
@@ -48,7 +50,7 @@ def refuse_without_terminal() -> None:
     streams = (sys.stdin, sys.stdout, sys.__stderr__)
     is_tty = all(stream is not None and stream.isatty() for stream in streams)
     encoding = sys.__stderr__.encoding if sys.__stderr__ is not None else "utf-8"
-    sentence = why_not(os.environ, is_tty=is_tty, encoding=encoding)
+    sentence = why_not(os.environ, is_tty=is_tty, encoding=encoding, instead=_INSTEAD)
     if sentence:
         raise UsageError(sentence)
 

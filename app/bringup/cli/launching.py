@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import shlex
-import sys
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from bringup.cli.protecting import refuse_named, refuse_unnamed, shielded
 from bringup.cli.targets import Chosen, choose, together
-from bringup.core.errors import BringupError, UsageError
+from bringup.cli.telling import NOT_DONE, Doing, confirmed, cut_off, is_terminal
+from bringup.core.errors import BringupError, ConnectionLost, UsageError
 from bringup.core.redact import mask
 from bringup.core.sanitize import clean_text
 
@@ -35,14 +35,12 @@ def to_launch(name: str, hosts: Sequence[str], config: Config | None, *, port: i
     chosen = choose(name, config=config, port=port, log=log)
     if chosen.target.launch is None:
         raise UsageError(f"The target {name} has no launch command.", f'Add launch = "…" to [targets.{name}].')
-    if chosen.target.read_only:
-        what = f"The configuration says that {name} is read-only: nothing is launched there."
-        raise UsageError(what, "Take `read-only` away from the target to allow it.")
+    refuse_named(name, chosen)
     if not hosts or list(hosts) == [name]:
         return chosen
     others = [choose(host, config=config) for host in hosts]
-    if any(other.target.read_only for other in others):
-        raise UsageError("One of these hosts is a read-only target: nothing is launched there.")
+    for host, other in zip(hosts, others, strict=True):
+        refuse_named(host, other)
     if len(others) == 1:
         return replace(chosen, host=others[0].host, nodes=others[0].nodes)
     return together(chosen, [other.host for other in others])
@@ -50,76 +48,97 @@ def to_launch(name: str, hosts: Sequence[str], config: Config | None, *, port: i
 
 def launch(chosen: Chosen, name: str, *, yes: bool) -> None:
     """Launch the target on its hosts; raises BringupError where one of them has it already, or it fails."""
-    if not yes and not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr)):
-        raise UsageError("There is no terminal to confirm a launch at.", "Give --yes to do it without asking.")
-    asyncio.run(_launched(chosen, name, yes=yes))
-
-
-async def _launched(chosen: Chosen, name: str, *, yes: bool) -> None:
-    from bringup.cli.headless import connected
-
+    if not yes and not is_terminal():
+        raise UsageError(
+            "There is no terminal at which a launch could be confirmed.", "Give --yes to do it without asking."
+        )
+    chosen = shielded(chosen)
     # It is launched on the host itself, whatever way leads to it later.
     nodes = [replace(_narrowed(node), way=None, nodes=()) for node in chosen.nodes or (chosen,)]
+    for node in nodes:
+        refuse_unnamed(node)
+    asyncio.run(_launched(nodes, name, yes=yes))
+
+
+async def _launched(nodes: Sequence[Chosen], name: str, *, yes: bool) -> None:
+    from bringup.cli.headless import connected
+
     async with AsyncExitStack() as stack:
         sessions: list[tuple[Chosen, Session]] = []
         for node in nodes:
             session, headless = await stack.enter_async_context(connected(node))
             look = await headless.once()
-            _refuse_a_second(node, session)
+            await _refuse_a_second(node, session)
             sessions.append((node, session))
             _say(f"Launches {name} on {look.state.node or node.target.name} ({node.target.name}):")
             _show(node.target.launch)
-        if not yes and not _confirmed(name):
-            raise BringupError("Nothing was done.")
+        if not yes and not confirmed(f"Launch {clean_text(name)}?"):
+            raise BringupError(NOT_DONE)
+        # A question can stand for hours, and somebody else may have launched it meanwhile.
+        for node, session in sessions:
+            await _refuse_a_second(node, session)
         await _start(sessions, name)
 
 
 async def _start(sessions: Sequence[tuple[Chosen, Session]], name: str) -> None:
+    from bringup.hosts.control import launched_words
+
     done: list[str] = []
     for node, session in sessions:
         if node.target.launch is None:
             continue
         try:
             started = await session.launch(name, node.target.launch)
+        except ConnectionLost as lost:
+            at = Doing("launch", node.target.name, node.target.port)
+            raise cut_off(lost, f"Launching {name}.", at) from lost
         except BringupError as error:
             if done:
                 raise BringupError(error.what, f"{error.hint} Already launched: {', '.join(done)}.".strip()) from error
             raise
-        done.append(f"PID {started.pid} on {node.target.name}")
-        _say(f"Launched as {done[-1]}.")
+        done.append(f"PID {started.pid} on {node.target.name}" if started.pid else node.target.name)
+        _say(f"{node.target.name}: {launched_words(started)}")
 
 
 def _narrowed(chosen: Chosen) -> Chosen:
     """Only a server on the port that this one will have counts as the same; without one, any counts."""
+    from bringup.hosts.control.ports import port_of_shell
+
     target = chosen.target
     if target.port is not None or target.launch is None:
         return chosen
-    return replace(chosen, target=replace(target, port=_port_in(target.launch.command)))
+    return replace(chosen, target=replace(target, port=port_of_shell(target.launch.command)))
 
 
-def _port_in(command: str) -> int | None:
-    try:
-        words = shlex.split(command)
-    except ValueError:
-        return None
-    for word, following in zip(words, [*words[1:], ""], strict=True):
-        option, _, value = word.partition("=")
-        given = value or following
-        if option == "--port" and given.isdigit() and 0 < int(given) < 65536:
-            return int(given)
-    return None
+async def _refuse_a_second(node: Chosen, session: Session) -> None:
+    """Raise BringupError where a server runs, or somebody is about to launch one."""
+    from bringup.report.commands import command_line
+    from bringup.session.left_over import in_the_way
 
-
-def _refuse_a_second(node: Chosen, session: Session) -> None:
-    state = session.state
-    if state.server is None or state.gone_at is not None:
+    servers, claims = await session.standing()
+    if servers:
+        where = f" on port {servers[0].port}" if servers[0].port else ""
+        what = f"Nothing was launched: a server runs on {node.target.name} already, PID {servers[0].pid}{where}."
+        hint = "Stop it first, or watch it without --launch."
+        if node.target.port is None:
+            hint += " Where it is another server, give the target its port."
+        raise BringupError(what, hint)
+    left = in_the_way(claims, node.target.port)
+    if left is None:
         return
-    where = f" on port {state.server.port}" if state.server.port else ""
-    what = f"Nothing was launched: a server runs on {node.target.name} already, PID {state.server.pid}{where}."
-    hint = "Stop it first, or watch it without --launch."
-    if node.target.port is None:
-        hint += " Where it is another server, give the target its port."
-    raise BringupError(what, hint)
+    name, port = _host_of(node), left.port
+    goes_on = f"`{command_line('restart', name, port=port)}` goes on with it"
+    if left.busy:
+        raise BringupError(left.sentence, f"Nothing was launched. Wait for its end; if it is cut off, {goes_on}.")
+    forgets = f"`{command_line('restart', name, '--discard', port=port)}` forgets it"
+    raise BringupError(left.sentence, f"Nothing was launched. {goes_on}, {forgets}.")
+
+
+def _host_of(node: Chosen) -> str:
+    """Return what the host is named by in a command: a target that is launched elsewhere leads to its own host."""
+    known = node.configured
+    own = known is None or node.host in (known.hosts or [known.host or ""])
+    return node.target.name if own else node.host
 
 
 def _show(command: LaunchCommand | None) -> None:
@@ -129,17 +148,11 @@ def _show(command: LaunchCommand | None) -> None:
         "command": command.command,
         "folder": command.cwd or "the home folder",
         "sets": ", ".join(command.env),
-        "log": command.log or "none: what it writes is lost",
+        "log": command.log or "a file of its own on the host, in ~/.local/state/bringup",
     }
     for label, text in rows.items():
         if text:
             _say(f"  {label:<8} {mask(clean_text(text))}")
-
-
-def _confirmed(name: str) -> bool:
-    sys.stderr.write(f"Launch {clean_text(name)}? (yes/no) ")
-    sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() == "yes"
 
 
 def _say(text: str) -> None:

@@ -16,6 +16,7 @@ from cyclopts.exceptions import (
 
 from bringup.core.errors import UsageError
 
+ONE_HOST = ("restart",)
 TAKES: Mapping[object, str] = {int: "takes a whole number", float: "takes a number", bool: "takes no value"}
 
 
@@ -32,6 +33,8 @@ def _sentence(error: CycloptsError) -> str:
     match error:
         case CoercionError(token=token, target_type=kind) if token is not None and kind in TAKES:
             return f"{name} {TAKES[kind]}, and {token.value!r} was given."
+        case UnusedCliTokensError() if error.command_chain and error.command_chain[0] in ONE_HOST:
+            return f"A {error.command_chain[0]} is of one host: {shlex.join(error.unused_tokens or ())} is too much."
         case UnusedCliTokensError():
             return f"That is too much: {shlex.join(error.unused_tokens or ())}."
         case UnknownOptionError():

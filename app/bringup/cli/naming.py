@@ -18,13 +18,14 @@ def target_names(_: CompletionContext) -> Mapping[str, str]:
     """Return the targets of the configuration, each with its host; none where the configuration is broken."""
     from bringup.cli.targets import configuration
     from bringup.core.errors import BringupError
+    from bringup.report.commands import THIS_MACHINE
 
     try:
         config = configuration()
     except BringupError:
         return {}
     targets = config.targets if config is not None else {}
-    return {name: ", ".join(target.hosts or [target.host or "this machine"]) for name, target in targets.items()}
+    return {name: ", ".join(target.hosts or [target.host or THIS_MACHINE]) for name, target in targets.items()}
 
 
 def file_names(context: CompletionContext) -> Iterator[str]:

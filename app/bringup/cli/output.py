@@ -75,12 +75,27 @@ def emit_page(page: Callable[[int], RenderableType]) -> None:
 
     A terminal has its own width, COLUMNS says another. Raises OutputRefused.
     """
+    # Where the output is not buffered, the end of a capture writes nothing to it, which a full disk refuses, too.
+    with answering():
+        text = _drawn(page, sys.stdout)
+    emit(text)
+
+
+def tell_page(page: Callable[[int], RenderableType]) -> None:
+    """Write a page as `emit_page` does, to standard error, or nowhere."""
+    text = ""
+    with aside():
+        text = _drawn(page, sys.stderr)
+    tell(text)
+
+
+def _drawn(page: Callable[[int], RenderableType], stream: TextIO | None) -> str:
+    """Return a page as it is written to a stream, without the blanks that fill its lines."""
     from rich.console import Console
 
-    console = Console(highlight=False, markup=False, emoji=False, soft_wrap=False)
-    known = (sys.stdout is not None and sys.stdout.isatty()) or os.environ.get("COLUMNS", "").isdigit()
+    console = Console(stderr=stream is sys.stderr, highlight=False, markup=False, emoji=False, soft_wrap=False)
+    known = (stream is not None and stream.isatty()) or os.environ.get("COLUMNS", "").isdigit()
     console.width = min(max(console.width if known else PIPE_WIDTH, _NARROWEST), _WIDEST)
-    # Where the output is not buffered, the end of a capture writes nothing to it, which a full disk refuses, too.
-    with answering(), console.capture() as captured:
+    with console.capture() as captured:
         console.print(page(console.width))
-    emit("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
+    return "".join(f"{line.rstrip()}\n" for line in captured.get().splitlines())

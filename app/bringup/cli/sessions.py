@@ -11,6 +11,7 @@ from bringup.cli import connect
 from bringup.cli.jobs import running
 from bringup.cli.keeping import keeping_of
 from bringup.cli.memory import ledger_of, memory_of
+from bringup.cli.protecting import protected
 from bringup.hosts.prefixed import through
 from bringup.session.fleet import Fleet
 from bringup.session.session import Session
@@ -39,7 +40,7 @@ async def make_session(
     `watches` says that a start is seen through: it is recorded then, where that is wanted. `stays` says that somebody
     sees a refusal and can ask for another try; else it ends the watch.
     """
-    chosen = await running(chosen, ask, options)
+    chosen = await protected(await running(chosen, ask, options))
     if not chosen.nodes:
         return one_session(chosen, ask, knowledge, options, watches=watches, stays=stays)
     each = (

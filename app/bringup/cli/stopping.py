@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from bringup.cli.acting import Change, Order, refuse_guess, show
-from bringup.cli.left_over import NOT_DONE
-from bringup.cli.telling import confirmed, follow, say
+from bringup.cli.acting import Change, Order, refuse_guess, refuse_left, show
+from bringup.cli.protecting import refuse_found
+from bringup.cli.telling import NOT_DONE, Doing, confirmed, follow, say
 from bringup.core.errors import BringupError, UsageError
 from bringup.core.words import count, names
 
@@ -42,14 +42,16 @@ async def stop_each(order: Order, chosen: Chosen, change: Change) -> int:
 
     async with all_connected(chosen) as (sessions, headless):
         await headless.once()
-        if order.yes:
-            for node, (_, session) in zip(chosen.nodes, sessions, strict=True):
+        for node, (_, session) in zip(chosen.nodes, sessions, strict=True):
+            refuse_found(node, session.state.server)
+            if order.yes:
                 refuse_guess(node, session.state)
+        await refuse_any_left(sessions)
         plans = await _plans(sessions, change)
         if not plans:
             raise BringupError(f"There is no server to stop on {names([name for name, _ in sessions])}.")
         for _, _, plan in plans:
-            show(plan, restart=False)
+            show(plan, restart=False, way=order.signal)
         where = names([name for name, _, _ in plans])
         if order.read_only:
             raise BringupError(NOT_DONE, "Leave --read-only out to have it done.")
@@ -57,6 +59,14 @@ async def stop_each(order: Order, chosen: Chosen, change: Change) -> int:
             raise BringupError(NOT_DONE)
         await _stop(plans, order.signal)
     return 0
+
+
+async def refuse_any_left(sessions: Sequence[tuple[str, Session]]) -> None:
+    """Ask all hosts at once; raises BringupError of the first that has only what is left of a server being stopped."""
+    asked = await asyncio.gather(*(refuse_left(session) for _, session in sessions), return_exceptions=True)
+    for error in asked:
+        if error is not None:
+            raise error
 
 
 async def _plans(sessions: Sequence[tuple[str, Session]], change: Change) -> list[Planned]:
@@ -74,7 +84,10 @@ async def _plans(sessions: Sequence[tuple[str, Session]], change: Change) -> lis
 
 async def _stop(plans: Sequence[Planned], signal: str) -> None:
     """Stop all at once: the ranks of one node wait for those of the others."""
-    work = (follow(session.stop(plan, signal), session, name) for name, session, plan in plans)
+    work = (
+        follow(session.stop(plan, signal), session, Doing("stop", name, plan.server.port), among=True)
+        for name, session, plan in plans
+    )
     ended = await asyncio.gather(*work, return_exceptions=True)
     failed: list[tuple[str, BringupError]] = []
     for (name, _, _), error in zip(plans, ended, strict=True):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bringup.core.errors import UsageError
+from bringup.report.commands import THIS_MACHINE
 
 if TYPE_CHECKING:
     from bringup.config.shapes import Config
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from bringup.hosts.ways import Way
     from bringup.session.knowledge import Knowledge
     from bringup.session.target import Drains, Target
-
-THIS_MACHINE = "this machine"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +93,7 @@ def choose(
         read_only=read_only or configured.read_only,
         stop_command=_stop_command(configured),
         drains=_drains(config, configured),
-        launch=_launch(configured),
+        launch=_launch(named, configured),
     )
     ranks = tuple(range(configured.ranks or 0))
     chosen = Chosen(hosts[0], target, config, configured, way or _way_of(configured), ranks)
@@ -194,7 +193,11 @@ def _way_of(configured: Configured) -> Way | None:
 def _stop_command(configured: Configured) -> str:
     if configured.stop is None:
         return ""
-    return f"cd -- {shlex.quote(configured.cwd)} && {configured.stop}" if configured.cwd else configured.stop
+    cwd = configured.cwd
+    if not cwd:
+        return configured.stop
+    where = '"$HOME"' + shlex.quote(cwd[1:]) if cwd == "~" or cwd.startswith("~/") else shlex.quote(cwd)
+    return f"cd -- {where} && {configured.stop}"
 
 
 def _drains(config: Config | None, configured: Configured | None = None) -> Drains:
@@ -209,12 +212,12 @@ def _drains(config: Config | None, configured: Configured | None = None) -> Drai
     return Drains(drain, patient)
 
 
-def _launch(configured: Configured) -> LaunchCommand | None:
+def _launch(name: str, configured: Configured) -> LaunchCommand | None:
     if configured.launch is None:
         return None
     from bringup.hosts.control import LaunchCommand
 
-    return LaunchCommand(configured.launch, configured.cwd or "", configured.env, configured.log or "")
+    return LaunchCommand(configured.launch, configured.cwd or "", configured.env, configured.log or "", name)
 
 
 def _check(log: str | None, port: int | None, pid: int | None) -> None:

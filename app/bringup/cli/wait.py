@@ -16,7 +16,11 @@ if TYPE_CHECKING:
     from bringup.cli.progress import Progress
     from bringup.cli.targets import Chosen
     from bringup.session.headless import Look
+    from bringup.session.queued import Looker
     from bringup.session.waiting import Terms
+
+_FRESH = 10
+"""Looks, ten of which are a second, after which the host is asked anew what others do to a server that has ended."""
 
 
 def wait(
@@ -79,6 +83,8 @@ class Waiter:
         self._wait = Wait(terms)
         self._progress = progress
         self._last: Look | None = None
+        self._fresh = 0
+        """Looks for which the answer of a host about what others do still holds."""
 
     async def run(self) -> Look:
         """Return the look with which the wait ended; raises BringupError where it cannot go on."""
@@ -86,15 +92,30 @@ class Waiter:
 
         try:
             async with (
-                watched(self._chosen, stall=self._stall, watches=True) as headless,
-                aclosing(headless.looks()) as looks,
+                watched(self._chosen, stall=self._stall, watches=True) as looker,
+                aclosing(looker.looks()) as looks,
             ):
                 async for look in looks:
-                    if self._is_over(look):
+                    if not self._is_over(look):
+                        self._fresh = 0
+                    elif await self._is_the_end(looker, look):
                         return look
         finally:
             self._progress.end()
         raise AssertionError("looks never end by themselves")
+
+    async def _is_the_end(self, looker: Looker, look: Look) -> bool:
+        """Say whether it ends with this look: beside a restart by somebody else, the new server is waited for."""
+        from bringup.session.waiting import comes_again
+
+        if not self._wait.may_come_again(look):
+            return True
+        if self._fresh == 0:
+            await looker.ask_others()
+            self._fresh = _FRESH
+            return False
+        self._fresh -= 1
+        return not comes_again(look)
 
     def missed(self, look: Look) -> int:
         """Return the exit code for a server that did not come, after saying so; 0 where another end came first."""

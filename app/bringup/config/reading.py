@@ -81,6 +81,14 @@ def load_config(file: Path, further: Further | None = None) -> Config:
     return read.config
 
 
+def lines_in(file: Path) -> Mapping[tuple[str | int, ...], int]:
+    """Return the line of every key of a configuration that was read before; nothing where it is no more as it was."""
+    try:
+        return lines_of(_text(file))
+    except (OSError, ValueError, IndexError):
+        return {}
+
+
 def _text(file: Path) -> str:
     with file.open("rb") as opened:
         raw = opened.read(_LARGEST + 1)

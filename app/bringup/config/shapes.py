@@ -15,7 +15,7 @@ class Seconds(float):
 
 
 Text = Annotated[str, Meta(min_length=1, description="text in quotes")]
-Command = Annotated[str, Meta(min_length=1, description="a shell command in quotes")]
+Command = Annotated[str, Meta(min_length=1, pattern=r"\S", description="a shell command in quotes")]
 HostName = Annotated[str, Meta(min_length=1, description='a host as ssh takes it, in quotes: "gpu-a", "root@gpu-a"')]
 Hosts = Annotated[list[HostName], Meta(min_length=1, description='a list of hosts: ["node1", "node2"]')]
 FilePath = Annotated[str, Meta(min_length=1, description="the path of a file on the host, in quotes")]
@@ -42,6 +42,7 @@ class Target(msgspec.Struct, frozen=True, rename="kebab", kw_only=True):
     hosts: Hosts | None = None
     """Instead of `host`: all nodes of one start, the head node first."""
     log: FilePath | None = None
+    """Where it writes, instead of what it is found to write; `launch` appends to it, or has a file of its own."""
     port: Port | None = None
     pid: Pid | None = None
     launch: Command | None = None

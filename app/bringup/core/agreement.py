@@ -189,7 +189,7 @@ def _log(state: State, now: float) -> Channel:
         return Channel("log", "no", "a bind error: another server answers on the port")
     ready = time_of(state.attempt, "ready")
     if ready is not None:
-        return Channel("log", "yes", f"ready line {duration(now - ready)} ago")
+        return Channel("log", "yes", f"ready line {duration(now - ready)} ago" if ready > 0 else "ready line seen")
     if has_log(state):
         return Channel("log", "no", "no ready line yet")
     kind = f"its kind is {state.log.kind}" if state.log.kind in NO_LOG else "it shows nothing of a launch"

@@ -35,20 +35,21 @@ from bringup.core.ranks import expected_ranks, has_draft
 from bringup.core.serving import Serving, answers_well, serving
 from bringup.core.state import Attempt, State
 from bringup.core.stragglers import mark
+from bringup.core.succession import kept
 from bringup.core.summary import Judged, summarise
 from bringup.core.verdict import Advisory, Cause, RankView, StateName, Verdict
 from bringup.core.views import in_the_past, rank_views
+from bringup.core.whose import is_earlier, without_later
 
 _YOUNG = 180.0
 """Seconds after its start in which a process may not have printed its arguments yet."""
-_SLACK = 2.0
 _FROZEN = 3.0
 """Times `stale_after` without a sample of the processes until it is said in so many words."""
 
 
 def assess(state: State, now: float, policy: Policy) -> Verdict:
     """Return the verdict about a state at a moment (epoch seconds on the watched host's clock)."""
-    state = _of_this_process(state, now)
+    state, later = without_later(_of_this_process(state, now))
     if policy.ranks:
         state = replace(state, attempt=replace(state.attempt, told_ranks=policy.ranks))
     where = position(state)
@@ -67,7 +68,7 @@ def assess(state: State, now: float, policy: Policy) -> Verdict:
     judged = Judged(state, name, where, now, live, served, end, ranks, foretold.eta, foretold.why_not)
     limit = countdown(state, where, now, policy) if going or name == "stalled" else None
     shape = shape_of(state, where, live, end, name, judged_at(state, now, policy), policy)
-    return _verdict(replace(judged, countdown=limit, shape=shape), policy)
+    return _verdict(replace(judged, countdown=limit, shape=shape, later=later), policy)
 
 
 def _name(
@@ -134,9 +135,7 @@ def _far_slower(state: State, where: Position, live: Liveness, now: float) -> bo
 def _of_this_process(state: State, now: float) -> State:
     """A young process on an old log: what the log tells is of the launch before, this one has not said anything yet."""
     server, attempt = state.server, state.attempt
-    if server is None or not server.started_at or attempt.launched_at is None:
-        return state
-    if attempt.launched_at >= server.started_at - _SLACK or now - server.started_at > _YOUNG:
+    if server is None or now - server.started_at > _YOUNG or not is_earlier(state, server, now):
         return state
     fresh = Attempt(
         number=attempt.number + 1,
@@ -147,7 +146,7 @@ def _of_this_process(state: State, now: float) -> State:
         port=server.port,
         began_at=server.started_at,
     )
-    return replace(state, attempt=fresh)
+    return replace(state, attempt=fresh, earlier=kept(state.earlier, attempt))
 
 
 def _verdict(judged: Judged, policy: Policy) -> Verdict:
@@ -188,7 +187,9 @@ def _verdict(judged: Judged, policy: Policy) -> Verdict:
 
 
 def _last_moment(judged: Judged) -> float:
-    """Until when a phase without an end lasted: no phase goes on when the start is over."""
+    """Until when a phase without an end lasted: no phase goes on when the start is over, whatever ranks live on."""
+    if judged.state.gone_at is not None:
+        return min(judged.now, judged.state.gone_at)
     if judged.name not in ("failed", "stopped"):
         return judged.now
     ends = (judged.state.last_loss, judged.state.attempt.last_line_at)

@@ -6,16 +6,19 @@ from dataclasses import replace
 
 from bringup.core.causes import root_line
 from bringup.core.events import Launch, Searching, Server, ServerFound, ServerGone, VersionSeen
-from bringup.core.state import Attempt, PastAttempt, State
+from bringup.core.outdated import parted
+from bringup.core.state import Attempt, State
+from bringup.core.succession import SLACK, filled, kept, successor
+from bringup.core.whose import has_arrived, is_earlier, without_later
 
-_MOST_PAST = 20
-_SLACK = 2.0
-"""Seconds by which a stamp of whole seconds, or of a process's start in clock ticks, may be off."""
+_LAST_WORDS = 0.3
+"""Seconds after its end was seen in which what a process said last is read."""
+_FIRST_SECOND = 1.0
 
 
 def launch(state: State, event: Launch) -> State:
     """Return the state after a server printed its arguments: a new attempt, unless they are known from elsewhere."""
-    old = state.attempt
+    old = without_later(state)[0].attempt
     if event.echo and _is_echo(old):
         return replace(state, attempt=_filled_in(old, event))
     if _is_other_node(old, event):
@@ -48,9 +51,10 @@ def launch(state: State, event: Launch) -> State:
         launched=True,
         logged=True,
         launched_at=event.at,
+        arrived=has_arrived(event),
         last_line_at=event.at,
     )
-    return replace(state, attempt=attempt, earlier=state.earlier if base is old else _kept(state))
+    return replace(state, attempt=attempt, earlier=state.earlier if base is old else kept(state.earlier, old))
 
 
 def _base(old: Attempt, event: Launch) -> Attempt:
@@ -58,7 +62,7 @@ def _base(old: Attempt, event: Launch) -> Attempt:
     if old.logged and old.engine == "router" and event.engine != "router":
         return Attempt(number=old.number)  # A script started a router first: the log is about the engine behind it.
     if old.logged:
-        return _next(old)
+        return successor(old)
     if old.faults or old.endings:
         return replace(Attempt(number=old.number), version=old.version, facts=old.facts, engine=old.engine)
     return old
@@ -67,14 +71,14 @@ def _base(old: Attempt, event: Launch) -> Attempt:
 def server_found(state: State, event: ServerFound) -> State:
     """Return the state after discovery chose a server; another process than the one watched is another attempt."""
     server, known = event.server, state.server
-    same = known is not None and (known.pid, known.start) == (server.pid, server.start)
+    instead = event.instead and state.gone_at is None
+    same = known is not None and (instead or (known.pid, known.start) == (server.pid, server.start))
     if same and state.gone_at is None:
-        return replace(state, server=server, others=event.others, seeks="", logs=server.logs)
-    old = state.attempt
-    fresh = not same and (known is not None or state.gone_at is not None) and _is_older(old, server)
-    ended = not same and bool(old.faults or old.endings) and _is_older(old, server)
-    base = _next(old) if fresh or ended else old
-    attempt = base if base.logged else _fill(base, server)
+        told = state.attempt.logged or known == server
+        attempt = state.attempt if told else filled(state.attempt, server)
+        return replace(state, server=server, others=event.others, seeks="", logs=server.logs, attempt=attempt)
+    old, base = (state.attempt, state.attempt) if same else _parted(state, server, event.at)
+    attempt = base if base.logged else filled(base, server)
     began = server.started_at or event.at
     return replace(
         state,
@@ -85,6 +89,7 @@ def server_found(state: State, event: ServerFound) -> State:
         gone_at=None,
         orphans=(),
         closed=state.closed if same else (),
+        elsewhere=state.elsewhere if same else None,
         http=state.http if same else None,
         http_ok_at=None,
         http_since=None,
@@ -96,9 +101,14 @@ def server_found(state: State, event: ServerFound) -> State:
         arrived_at=state.arrived_at if same else None,
         checkpoints=state.checkpoints if same else (),
         installed=state.installed if same else None,
+        log=state.log if same else replace(state.log, is_own=False, is_former=_writes_elsewhere(state, server)),
         attempt=replace(attempt, began_at=began if not same else attempt.began_at),
-        earlier=state.earlier if base is old else _kept(state),
+        earlier=state.earlier if base is state.attempt else kept(state.earlier, old),
     )
+
+
+def _writes_elsewhere(state: State, server: Server) -> bool:
+    return bool(state.log.path) and all(target.path != state.log.path for target in server.logs)
 
 
 def server_gone(state: State, event: ServerGone) -> State:
@@ -123,30 +133,6 @@ def version_seen(state: State, event: VersionSeen) -> State:
 def searching(state: State, event: Searching) -> State:
     """Return the state while no server is there; what is known of the last one stays until another is found."""
     return state if state.seeks == event.seeks else replace(state, seeks=event.seeks)
-
-
-def _next(old: Attempt) -> Attempt:
-    """Return the attempt after one; its log can be the same file, in which a bar of the old one is still open."""
-    newest = max(old.bars, key=lambda bar: bar.drawn_at, default=None)
-    return Attempt(
-        number=old.number + 1 if old.launched else old.number,
-        weighed=old.weighed,
-        left_open=(newest.kind, newest.done, newest.total) if newest is not None else None,
-    )
-
-
-def _kept(state: State) -> tuple[PastAttempt, ...]:
-    old = state.attempt
-    if not (old.launched or old.faults):
-        return state.earlier
-    fault = root_line(old)
-    past = PastAttempt(
-        number=old.number,
-        kind=fault.kind if fault else None,
-        text=fault.text if fault else "",
-        line=fault.line if fault else 0,
-    )
-    return (*state.earlier, past)[-_MOST_PAST:]
 
 
 def _is_other_node(old: Attempt, event: Launch) -> bool:
@@ -183,36 +169,48 @@ def _filled_in(old: Attempt, event: Launch) -> Attempt:
     )
 
 
-def _is_older(old: Attempt, server: Server) -> bool:
+def _is_older(state: State, server: Server, now: float) -> bool:
     """What is known of the attempt happened before this process was started."""
-    newest = old.launched_at if old.launched_at is not None else old.last_line_at
-    if newest is None:
+    old = state.attempt
+    if old.launched_at is not None:
+        return is_earlier(state, server, now)
+    if old.last_line_at is None:
         return old.launched
-    return bool(server.started_at) and newest < server.started_at - _SLACK
+    return bool(server.started_at) and old.last_line_at < server.started_at - SLACK
 
 
-def _fill(base: Attempt, server: Server) -> Attempt:
-    return replace(
-        base,
-        engine=server.engine or base.engine,
-        model=server.model or base.model,
-        draft_model=server.draft_model or base.draft_model,
-        algorithm=server.algorithm or base.algorithm,
-        tp=server.tp,
-        pp=server.pp,
-        dp=server.dp,
-        nnodes=server.nnodes,
-        node_rank=server.node_rank,
-        headless="--headless" in server.argv,
-        port=server.port if server.port is not None else base.port,
-        launched=True,
-    )
+def _parted(state: State, server: Server, now: float) -> tuple[Attempt, Attempt]:
+    """Return what was before another process, and with what that one begins: the same twice where nothing is older.
+
+    Of an attempt that has not printed its arguments each line of trouble may be the old process's or the new one's.
+    """
+    old = state.attempt
+    another = state.server is not None or state.gone_at is not None
+    if (another or (old.logged and (old.faults or old.endings))) and _is_older(state, server, now):
+        return without_later(state)[0].attempt, successor(old)
+    past, own = (old, old) if old.logged else parted(old, _begin(state, server))
+    if old.logged or not (past.faults or past.endings):
+        return old, old
+    last = old.last_line_at if own.faults or own.endings else None
+    return past, replace(successor(old), faults=own.faults, endings=own.endings, last_line_at=last)
+
+
+def _begin(state: State, server: Server) -> float:
+    """Until when what was read is certainly not of this process.
+
+    One that is started again at once begins within the slack. The last words of the process before it are read by the
+    time it is found to be gone; the new one would have to fail in its first second to be meant by them.
+    """
+    began, gone = server.started_at, state.gone_at
+    if state.server is None or gone is None:
+        return began - SLACK
+    return max(began - SLACK, min(gone + _LAST_WORDS, began + _FIRST_SECOND))
 
 
 def _began(state: State, event: Launch) -> float | None:
     """The process's start where this launch can be that process, else the line itself."""
     server = state.server
-    if server is not None and server.started_at and server.started_at - _SLACK <= event.at and not state.attempt.logged:
+    if server is not None and server.started_at and server.started_at - SLACK <= event.at and not state.attempt.logged:
         return server.started_at
     return event.at or None
 

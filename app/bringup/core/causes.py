@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from bringup.core.events import KernelLine
 from bringup.core.kernel import cause_kind, explaining_line, rank_of_line, stalling_line
-from bringup.core.own_stop import is_stopped_here, stopped_here
+from bringup.core.own_stop import is_stopped_here, launch_words, own_launch, stopped_here
 from bringup.core.policy import Policy
 from bringup.core.ranks import expected_ranks, name_of
 from bringup.core.state import Attempt, EndingLine, FaultLine, Rank, State
@@ -101,6 +101,8 @@ def _end(state: State, policy: Policy) -> Outcome | None:
     lost = lost_ranks(state)
     if stop is not None and stop.how not in _FAILURES and not (lost and _first_gone(state) < stop.at - _TOGETHER):
         return _stopped(stop, policy)
+    if state.gone_at is not None and (launched := own_launch(state)) is not None:
+        return _unexplained("failed", "unknown", launch_words(launched), policy)
     if lost and _is_over(state):
         return Outcome("failed", _killed(state, lost, policy), lost, explained=False)
     if root is not None and _is_over(state):

@@ -23,12 +23,15 @@ from bringup.core.events import (
     PortSeen,
     Warned,
 )
+from bringup.core.outdated import begun
 from bringup.core.ranks import find, rank_of
 from bringup.core.state import Action, Link, LogChannel, State
+from bringup.core.whose import told_skew
 
 HISTORY = 120
 """Samples of GPU memory kept for a sparkline."""
 _MOST_MOVES = 20
+_MOST_LOGS = 20
 _MOST_KERNEL_LINES = 40
 _GAPS = {
     "missing": "Lines may be missing: the log was rotated or truncated, and what was written to it after byte {read:,} "
@@ -43,10 +46,26 @@ def host_seen(state: State, event: HostSeen) -> State:
 
 
 def log_opened(state: State, event: LogOpened) -> State:
-    """Return the state with the log that is being read."""
+    """Return the state with the log that is being read; the launches in another one are counted by themselves."""
     same = state.log.path == event.path
-    log = state.log if same else LogChannel()
+    if is_another(state.log, event):
+        state = _counted_anew(state, event.path)
+    log = replace(state.log, is_former=False) if same else LogChannel()
     return replace(state, log=replace(log, path=event.path, kind=event.kind, note=event.note))
+
+
+def is_another(log: LogChannel, event: LogOpened) -> bool:
+    """Tell whether a log that is opened takes the place of the one before: its server writes elsewhere."""
+    return log.is_former and log.path != event.path and not event.renamed
+
+
+def _counted_anew(state: State, path: str) -> State:
+    """Return the state at the begin of another log: nothing that was read before is of the process that writes it."""
+    old, numbers = state.attempt, dict(state.numbers)
+    own = begun(state, state.server).attempt if state.server is not None else old
+    attempt = replace(own, number=numbers.pop(path, 1))
+    numbers[state.log.path] = old.number + int(old.logged)
+    return replace(state, attempt=attempt, earlier=(), numbers=tuple(numbers.items())[-_MOST_LOGS:])
 
 
 def log_moved(state: State, event: LogMoved) -> State:
@@ -83,6 +102,7 @@ def lines_read(state: State, event: LinesRead) -> State:
         lines=state.log.lines + event.lines,
         unknown=state.log.unknown + event.unknown,
         ends_in_bar=event.ends_in_bar,
+        skew=state.log.skew if (skew := told_skew(event)) is None else skew,
         # Bytes that were there before and carry no time of their own do not tell when they came.
         grew_at=event.at if event.size and event.at > 0 else state.log.grew_at,
     )
@@ -182,9 +202,15 @@ def link_changed(state: State, event: LinkChanged) -> State:
 
 
 def action_step(state: State, event: ActionStep) -> State:
-    """Return the state with the operator's stop or restart one step further."""
-    old = state.action
-    since = old.since if old is not None and old.action == event.action and not old.ended else event.at
+    """Return the state with an operator's stop or restart one step further: this one's, or somebody else's."""
+    old = state.elsewhere if event.who else state.action
+    goes_on = old is not None and (old.action, old.who) == (event.action, event.who) and not old.ended
+    since = old.since if old is not None and goes_on else event.since or event.at
     until = None if event.left is None else event.at + event.left
-    new = Action(event.action, event.step, since, event.ended, event.failed, until, event.at if event.ended else None)
-    return state if new == old else replace(state, action=new)
+    ended_at = event.at if event.ended else None
+    server = (state.server.pid, state.server.start) if state.server is not None else None
+    of = old.of if old is not None and goes_on else server
+    new = Action(event.action, event.step, since, event.ended, event.failed, until, ended_at, event.name, event.who, of)
+    if new == old:
+        return state
+    return replace(state, elsewhere=new) if event.who else replace(state, action=new)

@@ -68,7 +68,8 @@ def _missing(attempt: Attempt, checkpoint: Checkpoint) -> Iterator[tuple[str, st
         basis = "its index" if checkpoint.basis == "index" else "the numbers in their names"
         yield (
             "missing-shards",
-            f"{len(gone)} of {len(checkpoint.expected)} weight files of the {role} are not in {folder}, "
+            f"{len(gone)} of {len(checkpoint.expected)} weight files of the {role} {'is' if len(gone) == 1 else 'are'} "
+            f"not in {folder}, "
             f"by {basis}: {names(gone, _SHOWN + 1)}",
         )
 

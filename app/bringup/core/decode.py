@@ -35,14 +35,15 @@ class Decoder:
         """Name of the engine that the log was found to be of, None until that is known."""
         return self._reader.engine
 
-    def feed(self, data: bytes, at: float | None) -> list[Event]:
+    def feed(self, data: bytes, at: float | None, by: float | None = None) -> list[Event]:
         """Return the events of the next bytes, closed by one LinesRead; `at` is when live bytes arrived.
 
-        None is for bytes that were in the file already: the events then carry the times of their own lines.
+        None is for bytes that were in the file already: the events then carry the times of their own lines. That these
+        had been written `by` a time tells the year of stamps without one.
         """
-        return self._read(self._framer.split(data), len(data), at) if data else []
+        return self._read(self._framer.split(data), len(data), at, by) if data else []
 
-    def peek(self, at: float | None) -> list[Event]:
+    def peek(self, at: float | None, by: float | None = None) -> list[Event]:
         """Return the bar that is being drawn in the unterminated tail, if it is one and has changed."""
         tail = self._framer.tail
         if tail == self._peeked:
@@ -51,10 +52,14 @@ class Decoder:
         values = self._reader.bar(tail)
         if values is None:
             return []
-        self._time.arrive(at)
+        self._time.arrive(at, by)
         line, origin = self._reader.line, self._reader.origin
         values |= {"at": self._time.now(), "stamp": self._time.moment(), "line": line, "origin": origin}
         return [Bar(provisional=True, **values)]
+
+    def forget(self) -> None:
+        """Leave open what was being told: what comes next in the same file is of another process."""
+        self._reader.forget()
 
     def close(self, at: float | None) -> list[Event]:
         """End the log: read what is left of it without a line end. What is fed later is a new file's first line."""
@@ -63,11 +68,11 @@ class Decoder:
         self._reader.end_file()
         return events
 
-    def _read(self, pieces: list[bytes], size: int, at: float | None) -> list[Event]:
+    def _read(self, pieces: list[bytes], size: int, at: float | None, by: float | None = None) -> list[Event]:
         """Read records with their terminators and close their events."""
         reader = self._reader
         first = reader.line
-        self._time.arrive(at)
+        self._time.arrive(at, by)
         begun = 0
         while begun < len(pieces):
             begun = reader.run(pieces, begun) if reader.decided else self._step(pieces, begun)

@@ -43,6 +43,8 @@ def evidence(judged: Judged) -> tuple[str, ...]:
     """Return the lines, most telling first."""
     lines = [
         *_end(judged),
+        *_earlier(judged),
+        *_later(judged),
         *_kernel(judged),
         *_room(judged),
         *_step(judged),
@@ -72,7 +74,24 @@ def _end(judged: Judged) -> Iterator[str]:
     if judged.state.gone_at is not None:
         yield "processes: the launcher has ended"
     if judged.state.orphans:
-        yield f"processes: {len(judged.state.orphans)} of its children live on and may hold GPU memory"
+        number = len(judged.state.orphans)
+        yield f"processes: {number} of its children {'lives' if number == 1 else 'live'} on and may hold GPU memory"
+
+
+def _earlier(judged: Judged) -> Iterator[str]:
+    """What was put aside as not of the process that is watched: whoever knows better sees that it was."""
+    past = next((past for past in reversed(judged.state.earlier) if past.kind is not None), None)
+    if judged.state.server is not None and past is not None:
+        where = f" in log line {past.line}" if past.line else ""
+        yield f"an error{where} counts to an earlier start ({past.kind}): {past.text[:120]}"
+
+
+def _later(judged: Judged) -> Iterator[str]:
+    """What was put aside as said after its end."""
+    line = judged.later
+    if line is not None:
+        where = f" in log line {line.line}" if line.line else ""
+        yield f"an error{where} came after its end and counts to a later start ({line.kind}): {line.text[:120]}"
 
 
 def _room(judged: Judged) -> Iterator[str]:
@@ -190,7 +209,10 @@ def _service(judged: Judged) -> Iterator[str]:
     state = judged.state
     served = judged.serving
     closed = {name for name, _ in state.closed}
+    over = judged.outcome is not None and state.gone_at is not None
     for channel in served.channels:
+        if over and (channel.name == "process" or channel.answer == "yes"):
+            continue  # The end tells of the process; what its port and HTTP said before says nothing of now.
         if channel.answer != "unknown" or (channel.name == "http" and state.http is not None and "http" not in closed):
             if served.since is not None or channel.name == "http":
                 yield f"{channel.name}: {channel.says}"

@@ -24,6 +24,7 @@ from bringup.core.rank_memory import weigh
 from bringup.core.ranks import MOST_RANKS, find, first_local_rank, put, rank_of
 from bringup.core.settling import catch_up, settle
 from bringup.core.state import Attempt, Edge, EndingLine, FaultLine, Rank
+from bringup.core.whose import has_arrived
 
 FEW = 24
 """Kept at each end of a list that a log can make as long as it likes."""
@@ -166,6 +167,7 @@ def fault(attempt: Attempt, event: Fault) -> Attempt:
         secondary=event.secondary,
         vetoes_ready=event.vetoes_ready,
         after_kill=any(ending.how in KILL_NOISE for ending in attempt.endings),
+        arrived=has_arrived(event),
     )
     kept = attempt.faults if len(attempt.faults) < 2 * FEW else (*attempt.faults[:FEW], *attempt.faults[FEW + 1 :])
     return replace(attempt, faults=(*kept, line))
@@ -184,7 +186,14 @@ def _rank_of_fault(attempt: Attempt, event: Fault) -> int | None:
 
 def ending(attempt: Attempt, event: Ending) -> Attempt:
     """Return the attempt with a line in which the server says that it ends."""
-    line = EndingLine(at=event.at, how=event.how, line=event.line, remaining=event.remaining, text=event.text)
+    line = EndingLine(
+        at=event.at,
+        how=event.how,
+        line=event.line,
+        remaining=event.remaining,
+        text=event.text,
+        arrived=has_arrived(event),
+    )
     last = attempt.endings[-1] if attempt.endings else None
     if last is not None and last.how == event.how:
         kept = replace(last, remaining=event.remaining if event.remaining is not None else last.remaining)

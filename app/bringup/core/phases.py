@@ -157,7 +157,9 @@ def timeline(state: State, where: Position, now: float) -> tuple[PhaseView, ...]
 
 def _view(phase: Phase, role: Role | None, started: float, ended: float | None, now: float) -> PhaseView:
     until = ended if ended is not None else now
-    return PhaseView(phase, role, started, max(0.0, until - started), ended is not None)
+    # What was in a log without dates has no time: how long ago that was is not known.
+    seconds = max(0.0, until - started) if started > 0 else 0.0
+    return PhaseView(phase, role, started, seconds, ended is not None)
 
 
 def _role(attempt: Attempt, step: Step) -> Role | None:

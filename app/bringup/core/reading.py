@@ -52,6 +52,10 @@ class Reader(Emitter):
     def end_file(self) -> None:
         """Begin to count at the first line again; no traceback goes on in another file."""
         self.line, self.origin = 1, ""
+        self.forget()
+
+    def forget(self) -> None:
+        """Let no traceback go on."""
         self._voices.forget()
 
     def record(self, record: bytes) -> None:

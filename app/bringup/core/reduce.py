@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bringup.core import attempts, bars, channels, lines, samples
+from bringup.core import attempts, bars, channels, lines, outdated, samples
 from bringup.core.events import (
     ActionStep,
     Bar,
@@ -28,6 +28,7 @@ from bringup.core.events import (
     Launch,
     LinesRead,
     LinkChanged,
+    LogBegan,
     LogEvent,
     LogMoved,
     LogOpened,
@@ -63,7 +64,7 @@ def _apply(state: State, event: Event) -> State:
             return attempts.launch(state, event)
         case LogEvent():
             return _log_event(state, event)
-        case LinesRead() | LogOpened() | LogMoved() | LogWritten() | LogRoom():
+        case LinesRead() | LogOpened() | LogMoved() | LogWritten() | LogBegan() | LogRoom():
             return _log_channel(state, event)
         case ServerFound() | ServerGone() | Searching():
             return _server(state, event)
@@ -126,7 +127,7 @@ def _line(attempt: Attempt, event: LogEvent) -> Attempt:
             return attempt
 
 
-def _log_channel(state: State, event: LinesRead | LogOpened | LogMoved | LogWritten | LogRoom) -> State:
+def _log_channel(state: State, event: LinesRead | LogOpened | LogMoved | LogWritten | LogBegan | LogRoom) -> State:
     match event:
         case LinesRead():
             return channels.lines_read(state, event)
@@ -135,7 +136,9 @@ def _log_channel(state: State, event: LinesRead | LogOpened | LogMoved | LogWrit
         case LogMoved():
             return channels.log_moved(state, event)
         case LogWritten():
-            return channels.log_written(state, event)
+            return outdated.log_written(channels.log_written(state, event), event)
+        case LogBegan():
+            return outdated.log_began(state, event)
         case LogRoom():
             return channels.log_room(state, event)
 

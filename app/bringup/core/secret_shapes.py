@@ -49,7 +49,9 @@ _BARE = r"(?<![\w#.<|-])(?i:token)"
 """A token that is no count of tokens and no word of a vocabulary."""
 OPTION = r"(?:--|-O|-[A-Za-z]{1,4}(?:[\s=]|$))"
 """How the next option begins: a key may begin with a dash, too."""
-FLAG = rf"(?i:--?(?:{_NAME}|token))"
+_NEGATED = r"(?!--?no[-_](?!reply)"
+"""Up to the end of what it looks ahead at: a flag that turns something off takes no value, as --no-ask-password."""
+FLAG = rf"(?i:{_NEGATED})--?(?:{_NAME}|token))"
 MANY_FLAG = r"--api-keys?"
 """The flag after which vLLM takes any number of keys (vllm/entrypoints/openai/cli_args.py: nargs="*")."""
 
@@ -76,14 +78,21 @@ KINDS: tuple[tuple[tuple[str, ...], str], ...] = (
     ),
     # --admin-api-key=X
     *(
-        (signs, rf"(?i:(?<![\w.-])(--?[\w.-]*{name}(?:=|[ \t]+)))(?!{OPTION}){_EMPTY}{_VALUE}")
+        (
+            signs,
+            rf"(?i:(?<![\w.-]){_NEGATED}[\w.-]*[ \t])(--?[\w.-]*{name}(?:=|[ \t]+)))(?!{OPTION}){_EMPTY}{_VALUE}",
+        )
         for signs, name in _NAMED
     ),
     # --token X
     (("--token", " -token"), rf"(?i:(?<![\w.-])((?:--|(?<= )-)token(?:=|[ \t]+)))(?!{OPTION}){_EMPTY}{_VALUE}"),
     # api_key='X', 'api_key': ['X', 'Y'], "api_key": "X"
     *((signs, rf"(?i:({name}(?:{_QUOTE})?[ \t]*[=:][ \t]*)){_EMPTY}{_VALUE}") for signs, name in _NAMED),
-    (("assw", "assphrase"), r"""(?i:(\b(?:passw(?:or)?d|passphrase)(?: is)? +))(?:'[^'\r\n]+'|"[^"\r\n]+")"""),
+    (
+        # the password is 'X'; a flag of that name was looked at above
+        ("assw", "assphrase"),
+        r"""(?i:((?<![\w.-])(?:[\w.][\w.-]*)?(?:passw(?:or)?d|passphrase)(?: is)? +))(?:'[^'\r\n]+'|"[^"\r\n]+")""",
+    ),
     (("'token", '"token'), r"""(['"]token['"][ \t]*[:=][ \t]*)['"][^'"\r\n]+['"]?"""),
     (
         ("token=",),

@@ -17,29 +17,40 @@ _SHAPE = re.compile(
 _MONTHS = (b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec")
 _NO_YEAR = 2000
 """Stands in for a year that nothing tells: a leap year, so that 29 February can be read."""
+_LEAP = 8
+"""Years in which there is a 29 February for certain."""
 _DAY = 86400.0
+_ZONES = 26 * 3600.0
+"""Seconds by which the clocks of two places differ at most: a stamp without a zone may be so far ahead."""
 
 
-def read_stamp(text: bytes, utc_offset: float, near: float | None = None) -> float | None:
+def read_stamp(text: bytes, utc_offset: float, near: float | None = None, by: float | None = None) -> float | None:
     """Return seconds since the epoch for a printed time, or None where it is no time.
 
-    Without a zone it is `utc_offset` seconds east of UTC. Without a year (vLLM, syslog) or a date (SGLang before 0.4)
-    the moment closest to `near` is meant.
+    Without a zone it is `utc_offset` seconds east of UTC. Without a date (SGLang before 0.4) the moment closest to
+    `near` is meant, and so without a year (vLLM, syslog), unless it is known `by` when it was printed: then the last.
     """
     found = _SHAPE.match(text.strip())
     if found is None:
         return None
     offset = _zone(found["zone"], utc_offset)
-    around = datetime.fromtimestamp((near if near is not None else 0.0) + offset, UTC)
+    near = by if near is None else near
     try:
         if found["year"]:
             return _moment(found, int(found["year"]), int(found["month"]), int(found["day"])) - offset
         if found["month2"] or found["name"]:
-            return _closest_year(found, around if near is not None else None, offset)
+            return _moment_of_year(found, near, by, offset)
+        around = datetime.fromtimestamp((near or 0.0) + offset, UTC)
         seconds = _moment(found, around.year, around.month, around.day) - offset
     except ValueError:
         return None
     return seconds if near is None else seconds + round((near - seconds) / _DAY) * _DAY
+
+
+def tells_year(text: bytes) -> bool:
+    """Tell whether a printed time names its year."""
+    found = _SHAPE.match(text.strip())
+    return found is not None and found["year"] is not None
 
 
 def _zone(text: bytes | None, default: float) -> float:
@@ -60,18 +71,20 @@ def _moment(found: re.Match[bytes], year: int, month: int, day: int) -> float:
     return whole.timestamp() + (float(b"0." + fraction[1:]) if fraction else 0.0)
 
 
-def _closest_year(found: re.Match[bytes], around: datetime | None, offset: float) -> float:
-    """Return the moment of a date without a year that lies closest to `around`."""
+def _moment_of_year(found: re.Match[bytes], near: float | None, by: float | None, offset: float) -> float:
+    """Return the moment of a date without a year: the last one by a time, else the one closest to `near`."""
     month = int(found["month2"]) if found["month2"] else _MONTHS.index(found["name"]) + 1
     day = int(found["day2"] or found["day3"])
-    if around is None:
+    middle = by if by is not None else near
+    if middle is None:
         return _moment(found, _NO_YEAR, month, day) - offset
+    year = datetime.fromtimestamp(middle + offset, UTC).year
     choices: list[float] = []
-    for year in (around.year - 1, around.year, around.year + 1):
+    for each in range(year + 1, year - (2 if by is None else _LEAP), -1):
         try:
-            choices.append(_moment(found, year, month, day))
+            choices.append(_moment(found, each, month, day) - offset)
         except ValueError:
             continue
-    if not choices:
-        raise ValueError(found[0])
-    return min(choices, key=lambda moment: abs(moment - around.timestamp())) - offset
+        if by is not None and choices[-1] <= by + _ZONES:
+            return choices[-1]
+    return min(choices, key=lambda moment: abs(moment - middle))

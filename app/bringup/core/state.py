@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from bringup.core.action import Action
 from bringup.core.events import (
     Checkpoint,
     Gpu,
@@ -55,6 +56,10 @@ class FaultLine:
     vetoes_ready: bool = False
     after_kill: bool = False
     """It came after the first line that says the tree is being killed: consequence, not cause."""
+    by: float | None = None
+    """By when it had been written, where the host told; `at` may be the line's own word for it, or 0."""
+    arrived: bool = False
+    """It came at `at`, while somebody listened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +72,8 @@ class EndingLine:
     remaining: int | None = None
     text: str = ""
     """The line itself, where it is worth showing."""
+    by: float | None = None  # as in FaultLine
+    arrived: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,6 +133,7 @@ class Attempt:
     """Its arguments were seen in the log."""
     launched_at: float | None = None
     """When they were printed there."""
+    arrived: bool = False  # that time is the host's: they came while somebody listened
     servers: int = 1
     """HTTP servers that must come up."""
     up: int = 0
@@ -177,10 +185,15 @@ class LogChannel:
     unknown: int = 0
     grew_at: float | None = None
     moves: tuple[tuple[float, str], ...] = ()
-    ends_in_bar: bool = False
-    """The last that was read is a bar."""
+    ends_in_bar: bool = False  # the last that was read
     full: str = ""
     """Mount point of its disk while that is full: then the log cannot grow."""
+    skew: float | None = None
+    """Seconds that its stamps lack, where lines that arrived have proven it: they are in another zone than the host."""
+    is_own: bool = False
+    """The place was passed at which the watched process begins, as its launch wrote it down."""
+    is_former: bool = False
+    """It is the log of a process before the one that is watched, which writes elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,20 +222,6 @@ class GpuChannel:
     """When the memory in use last changed on any GPU."""
     loads: tuple[GpuLoad, ...] = ()
     """What each GPU did in the last minutes."""
-
-
-@dataclass(frozen=True, slots=True)
-class Action:
-    """A stop or restart by the operator."""
-
-    action: str
-    step: str
-    since: float
-    ended: bool = False
-    failed: bool = False
-    until: float | None = None
-    """When the next step is taken, where there is a limit (epoch seconds on the host's clock)."""
-    ended_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -266,8 +265,7 @@ class State:
     port_pid: int | None = None
     port_title: str = ""
     port_seen_at: float | None = None
-    port_number: int | None = None
-    """The port that these three are about."""
+    port_number: int | None = None  # the port that these three are about
     port_since: float | None = None
     """When its present owner was first seen there."""
     installed: str | None = None
@@ -282,7 +280,11 @@ class State:
     """When the kernel log last answered."""
     attempt: Attempt = field(default_factory=Attempt)
     earlier: tuple[PastAttempt, ...] = ()
+    numbers: tuple[tuple[str, int], ...] = ()
+    """By path, bounded: the number that the next launch has in a log that was left for another one."""
     action: Action | None = None
+    elsewhere: Action | None = None
+    """What somebody else does to the watched server from another console, or has done last."""
 
     @property
     def last_loss(self) -> float | None:

@@ -10,13 +10,13 @@ from bringup.core.eta import Eta, current_bar
 from bringup.core.hang_words import hang_words, held_words
 from bringup.core.hangs import NO_HANG, Shape
 from bringup.core.liveness import Liveness
-from bringup.core.own_stop import own_stop
+from bringup.core.own_stop import by_whom, launch_words, own_stop
 from bringup.core.phases import Position, Step, time_of
 from bringup.core.ranks import name_of
 from bringup.core.serving import Serving
-from bringup.core.state import State
+from bringup.core.state import FaultLine, State
 from bringup.core.verdict import Cause, Countdown, RankView, StateName
-from bringup.core.words import CAUSES, doing, duration, left, names, while_doing
+from bringup.core.words import CAUSES, count, doing, duration, left, names, while_doing, whole_words
 
 _LONGEST = 160
 
@@ -38,6 +38,8 @@ class Judged:
     """Why the time left cannot be told, where there is more to say than that."""
     countdown: Countdown | None = None
     shape: Shape = NO_HANG
+    later: FaultLine | None = None
+    """The first error of a later start in the same log."""
 
 
 def summarise(judged: Judged) -> str:
@@ -100,9 +102,9 @@ def _ended(judged: Judged) -> str:
         what, who = subject.format(rank_names(judged, ranks)), ""
     if cause.channel == "kernel":
         what, who = _by_kernel(judged, cause), ""
-    if cause.kind == "unknown" and cause.line:
-        what = cause.line[:_LONGEST]
     elsewhere = " The cause lies elsewhere." if cause.secondary else ""
+    if cause.kind == "unknown" and cause.line:
+        return f"Failed {place}: {_whole(cause.line)}.{elsewhere}"
     if cause.kind in ("warmup", "port-in-use"):
         place = ""
     return f"Failed: {f'{what}{who} {place}'.strip()}.{elsewhere}"
@@ -138,23 +140,33 @@ def _lowered(text: str) -> str:
 
 
 def _being_stopped(judged: Judged) -> str:
-    """How far the operator's own stop or restart is; empty where there is none, or it is done."""
+    """How far an operator's stop or restart is; empty where there is none, or it is done."""
     action = own_stop(judged.state)
     if action is None or (action.ended and not action.failed):
         return ""
     did = "stopped" if action.action == "stop" else "restarted"
-    step = f"{action.step[:_LONGEST].rstrip('.')}."
+    step = f"{_whole(launch_words(action) if action.failed else action.step)}."
     if action.failed:
-        return f"Stopped, but the {action.action} from this console has failed: {step}"
-    return f"Stopped: it is being {did} from this console. {step}"
+        became = "was cut off" if action.who else "has failed"
+        return f"Stopped, but the {action.action} {by_whom(action.who)} {became}: {step}"
+    return f"Stopped: it is being {did} {by_whom(action.who)}. {step}"
 
 
 def _stopped(judged: Judged, cause: Cause | None, place: str) -> str:
     last = judged.state.attempt.endings[-1:]
-    draining = last and judged.state.gone_at is None and last[0].remaining
-    rest = f", {last[0].remaining} requests still run" if draining else ""
-    why = f": {cause.line.split('. ')[0].rstrip('.')}" if cause is not None and cause.line else ""
-    return f"Stopped {place}{why[:_LONGEST]}{rest}."
+    remaining = last[0].remaining if last and judged.state.gone_at is None else None
+    rest = f", {_still_run(remaining)}" if remaining else ""
+    why = f": {_whole(cause.line.split('. ')[0])}" if cause is not None and cause.line else ""
+    return f"Stopped {place}{why}{rest}."
+
+
+def _whole(line: str) -> str:
+    """What somebody has said, as the end of a sentence."""
+    return whole_words(line, _LONGEST).rstrip(".")
+
+
+def _still_run(requests: int) -> str:
+    return f"{count(requests, 'request')} still run{'s' if requests == 1 else ''}"
 
 
 def _working(judged: Judged) -> str:

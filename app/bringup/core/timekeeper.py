@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bringup.core.stamps import ALIKE, read_stamp
+from bringup.core.stamps import ALIKE, read_stamp, tells_year
 
 
 class Timekeeper:
@@ -11,6 +11,10 @@ class Timekeeper:
     def __init__(self, utc_offset: float) -> None:
         self._offset = utc_offset
         self._arrived: float | None = None
+        self._by: float | None = None
+        """By when what was there before had been written; None where that is not known."""
+        self._tells_year = False
+        """A stamp has named its year: those after it that name none are close to it."""
         self._heard = 0.0
         """When the last bytes came that came while somebody listened; 0 where none have."""
         self._read = b""
@@ -21,14 +25,14 @@ class Timekeeper:
         self.text = b""
         """The newest line's own stamp, unread."""
 
-    def arrive(self, at: float | None) -> None:
-        """Begin a chunk that arrived at a time, or one that was in the file already.
+    def arrive(self, at: float | None, by: float | None = None) -> None:
+        """Begin a chunk that arrived at a time, or one that was in the file already, written `by` a time.
 
         After a connection that was lost, the latter is younger than what came before it.
         """
         if at is None and self._arrived is not None:
             self._heard = self._arrived
-        self._arrived = at
+        self._arrived, self._by = at, by
         self._printed = False
 
     def wrap(self, text: bytes, own: bytes) -> None:
@@ -36,7 +40,7 @@ class Timekeeper:
 
         Only its distance from the last line with both is used: the two may be in different zones.
         """
-        outer = read_stamp(text, self._offset, self._arrived or self._outer)
+        outer = self._read_stamp(text, self._outer)
         if outer is None:
             return
         if own:
@@ -62,8 +66,7 @@ class Timekeeper:
         """Return the time of the newest line, or of the last one before it that had a time."""
         if self.text:
             if self.text != self._read:
-                near = self._moment if self._moment is not None else self._outer
-                read = read_stamp(self.text, self._offset, near if self._arrived is None else self._arrived)
+                read = self._read_stamp(self.text, self._moment if self._moment is not None else self._outer)
                 self._moment = self._moment if read is None else read
                 self._read = self.text
             self._printed = True
@@ -85,3 +88,10 @@ class Timekeeper:
     def now(self) -> float:
         """Return the time of an event of the newest line."""
         return self.place()[0]
+
+    def _read_stamp(self, text: bytes, last: float | None) -> float | None:
+        """Read a stamp: near to when it arrived, or to the last one, whose year may be a guess."""
+        if self._arrived is not None:
+            return read_stamp(text, self._offset, self._arrived)
+        self._tells_year = self._tells_year or tells_year(text)
+        return read_stamp(text, self._offset, last, None if self._tells_year else self._by)

@@ -14,6 +14,8 @@ from bringup.core.headers import read_labels
 from bringup.core.schema import schema_of
 
 Part = Literal["launcher", "scheduler", "detokenizer", "controller", "child", "tracker", "router"]
+WORKERS: frozenset[Part] = frozenset({"scheduler", "detokenizer", "controller"})
+"""Parts whose titles prove a process to be an engine's, whoever started it."""
 
 
 @dataclass(frozen=True, slots=True)

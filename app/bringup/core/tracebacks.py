@@ -32,7 +32,7 @@ Line = Literal["frame", "error", "inside", "outside"]
 class Trace:
     """One open traceback, with those it is chained to."""
 
-    __slots__ = ("_extras", "_frames", "kind", "known", "labels", "modules", "quiet")
+    __slots__ = ("_chained", "_extras", "_frames", "_told", "kind", "known", "labels", "modules", "quiet")
 
     def __init__(self, labels: Labels, *, kind: str = UNKNOWN, quiet: bool = False) -> None:
         self.labels = labels
@@ -45,6 +45,9 @@ class Trace:
         """Modules that were being imported, outermost first, in the newest traceback of the chain."""
         self._frames = 0
         self._extras = 0
+        self._told = False
+        """Its error was read; what comes now is chained to it, or another one."""
+        self._chained = False
 
     def take(self, text: bytes) -> Line:
         """Say what the next line without a header is to this traceback."""
@@ -55,12 +58,16 @@ class Trace:
         if text[:1] in (b" ", b"\t"):
             return "error" if text.startswith(_DETAIL) else "inside"
         if text.startswith(TITLE):
+            # One that says of itself that it follows is a consequence; the next process's own comes without a word.
+            self.known = self.known and (self._chained or not self._told)
+            self._told = self._chained = False
             self._frames = self.modules = self._extras = 0
             return "inside"
         if text.startswith(_CHAIN):
+            self._chained = True
             return "inside"
         if self._frames and _ERROR.match(text):
-            self._frames = 0
+            self._frames, self._told = 0, True
             return "error"
         self._extras += 1
         return "outside"

@@ -74,6 +74,13 @@ def _quiet(state: State, rank: Rank, until: float, now: float, *, cpu: bool) -> 
     return since if quiet is None else min(quiet, since)
 
 
+def _went_along(state: State, rank: Rank) -> bool:
+    """Say whether a rank has ended with its launcher: nobody has looked since, but what lives on is known."""
+    if state.gone_at is None or rank.node not in ("", state.node):
+        return False
+    return rank.process.pid not in state.orphans if rank.process is not None else not state.orphans
+
+
 def _trouble(state: State, rank: Rank, quiet: float | None) -> str:
     own = [line for line in state.attempt.faults if line.rank == rank.rank and not line.after_kill]
     if any(not line.secondary for line in own):
@@ -83,6 +90,8 @@ def _trouble(state: State, rank: Rank, quiet: float | None) -> str:
         return "zombie" if zombie else "gone"
     if own:
         return "error"
+    if _went_along(state, rank):
+        return "gone"
     if rank.process is None:
         return ""
     if rank.process.state == "D" and quiet is not None and quiet >= _LONG_WAIT:

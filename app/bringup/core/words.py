@@ -6,6 +6,9 @@ from collections.abc import Sequence
 
 from bringup.core.events import Phase, Role
 
+BETWEEN = " / "
+"""Stands between the lines of last words, put into one."""
+
 
 def duration(seconds: float) -> str:
     """Return a duration: "9 s", "4 min 12 s", "2 h 5 min"."""
@@ -43,6 +46,19 @@ def names(items: Sequence[str], most: int = 4) -> str:
 def count(number: int, one: str, many: str = "") -> str:
     """Return a number with its noun: "1 line", "1,234 lines"."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def whole_words(text: str, most: int) -> str:
+    """Return a text as it is, or its first words where it has more than `most` characters."""
+    if len(text) <= most:
+        return text
+    cut = text[: most - 1]
+    return f"{(cut.rpartition(' ')[0] or cut).rstrip()} …"
+
+
+def last_line(said: str) -> str:
+    """Return the last of some lines that were put into one."""
+    return said.rpartition(BETWEEN)[2].strip()
 
 
 def without_state(sentence: str, state: str) -> str:

@@ -206,7 +206,8 @@ class Peeler:
             if len(self._parts) < _MOST_ORIGINS:
                 self._parts[place] = ((earlier or b"") + text)[:_LONGEST]
             return b""
-        return None if earlier is None else (earlier + text)[:_LONGEST]
+        # The cut may have gone through a colour: neither half had a whole one to be taken out.
+        return None if earlier is None else without_colours((earlier + text)[:_LONGEST])
 
 
 def _any_of(wrappers: Sequence[Wrapper]) -> re.Pattern[bytes] | None:

@@ -6,6 +6,7 @@ Two lines, so that an action is known even where the console that did it was kil
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import json
 import os
@@ -81,16 +82,8 @@ class ActionLog:
         line = json.dumps({"schema": 1, **asdict(row.harmless())}).encode() + b"\n"
         with self._turn:
             make_private(self._folder)
-            with self._alone() as descriptor:
-                size = os.fstat(descriptor).st_size
-                if size and size + len(line) > self._largest:
-                    # What another process has open is the older file from now on; each line is written to a fresh one.
-                    (self._folder / FILE).rename(self._folder / BEFORE)
-                else:
-                    os.write(descriptor, line)
-                    return
-            with self._alone() as descriptor:
-                os.write(descriptor, line)
+            while not self._appended(line):
+                pass
 
     def read(self, target: str = "", limit: int = 20) -> list[ActionRow]:
         """Return the newest actions, oldest first, of one host or of all; lines that cannot be read are passed over.
@@ -107,10 +100,31 @@ class ActionLog:
         rows = [row for row in found.values() if not target or target in (row.target, row.node)]
         return sorted(rows, key=lambda row: row.at)[-limit:]
 
+    def _appended(self, line: bytes) -> bool:
+        """Append a line, or make room for it first and return that it is still to be written."""
+        with self._alone() as descriptor:
+            if not self._is_newest(descriptor):
+                return False
+            size = os.fstat(descriptor).st_size
+            if size and size + len(line) > self._largest:
+                (self._folder / FILE).rename(self._folder / BEFORE)
+                return False
+            _append(descriptor, size, line)
+            return True
+
+    def _is_newest(self, descriptor: int) -> bool:
+        """Say whether it is still the newest file: another process may have made it the older one meanwhile."""
+        opened = os.fstat(descriptor)
+        try:
+            newest = (self._folder / FILE).lstat()
+        except FileNotFoundError:
+            return False
+        return (opened.st_dev, opened.st_ino) == (newest.st_dev, newest.st_ino)
+
     @contextlib.contextmanager
     def _alone(self) -> Iterator[int]:
         """Open the file for its owner only, and keep other writers out of it meanwhile."""
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
         descriptor = os.open(self._folder / FILE, flags, 0o600)
         try:
             os.fchmod(descriptor, 0o600)
@@ -120,6 +134,18 @@ class ActionLog:
             yield descriptor
         finally:
             os.close(descriptor)
+
+
+def _append(descriptor: int, size: int, line: bytes) -> None:
+    """Append a whole line or nothing of it; raises OSError.
+
+    What a crash or a full disk has left of a line before is ended first, so that it spoils no other one.
+    """
+    if size and os.pread(descriptor, 1, size - 1) != b"\n":
+        line = b"\n" + line
+    if os.write(descriptor, line) != len(line):
+        os.ftruncate(descriptor, size)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def read_line(line: bytes) -> ActionRow | None:

@@ -18,10 +18,17 @@ AGAIN = 2.0
 """Seconds before a command that ended well is run again: the container stopped, and may be started once more."""
 QUIET = 1.0
 """Seconds without a byte after which all that was there has come."""
+FIRST = 5
+"""Times as long the first byte may take: a client asks its daemon or its API server before it prints anything."""
+LAG = 60.0
+"""Seconds by which the clock of a runtime may be behind: what it dates further back was there, however late it came."""
 
 
 class CommandLog:
-    """Follows the log of what a way leads to, as `Follower` follows a file. `sleep` and `clock` are for tests."""
+    """Follows the log of what a way leads to, as `Follower` follows a file. `sleep` and `clock` are for tests.
+
+    No chunk has lines from both before and after the moment `apart` (epoch seconds).
+    """
 
     def __init__(
         self,
@@ -29,12 +36,14 @@ class CommandLog:
         splice: Splice,
         *,
         quiet: float = QUIET,
+        apart: float = 0.0,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._host = host
         self._splice = splice
         self._quiet = quiet
+        self._apart = apart
         self._sleep = sleep
         self._clock = clock
         self._offset = 0
@@ -56,8 +65,9 @@ class CommandLog:
             begun = self._clock()
             async with self._host.log(self._splice) as stream:
                 async for data in self._pieces(stream):
-                    if new := self._splice.feed(data):
-                        yield self._chunk(new, begun)
+                    for new in self._splice.pieces(data, self._apart):
+                        if new:
+                            yield self._chunk(new, begun)
                     await give_way()
                 done = await stream.status()
             if done.status:
@@ -68,15 +78,16 @@ class CommandLog:
     async def _pieces(self, stream: Stream) -> AsyncGenerator[bytes, None]:
         """Yield what comes; a read is never cut off half done."""
         reading = asyncio.ensure_future(stream.read(SLICE))
+        quiet = FIRST * self._quiet
         try:
             while True:
-                await asyncio.wait({reading}, timeout=None if self._level else self._quiet)
+                await asyncio.wait({reading}, timeout=None if self._level else quiet)
                 if not reading.done():
                     self._level = True
                     continue
                 if not (data := await reading):
                     return
-                reading = asyncio.ensure_future(stream.read(SLICE))
+                reading, quiet = asyncio.ensure_future(stream.read(SLICE)), self._quiet
                 yield data
         finally:
             reading.cancel()
@@ -84,7 +95,8 @@ class CommandLog:
 
     def _chunk(self, data: bytes, begun: float) -> Chunk:
         newest = self._splice.newest
-        backlog = not self._level and (newest is None or newest < begun)
+        was_there = newest is not None and newest < begun - LAG
+        backlog = was_there or (not self._level and (newest is None or newest < begun))
         self._level = self._level or not backlog
         offset, self._offset = self._offset, self._offset + len(data)
         return Chunk(data, offset, backlog, at=None if backlog else self._clock(), written=newest if backlog else None)

@@ -1,4 +1,4 @@
-"""The sentence for a log that may not be read."""
+"""The sentences for what may not be read or signalled."""
 
 from __future__ import annotations
 
@@ -14,3 +14,8 @@ async def denial(host: Host, path: str) -> ChannelRefused:
         "Log in as its owner, or let its owner give you the right to read it (chmod, setfacl).",
         reason="denied",
     )
+
+
+def log_in(user: str) -> str:
+    """Return the begin of a hint: as whom can be done what a user and root may; `user` is "" where nobody knows it."""
+    return "Log in as root" if user == "root" else f"Log in as {user or 'its owner'} or root"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, deque
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from hashlib import blake2b
 
@@ -67,14 +68,22 @@ class Splice:
 
     def feed(self, data: bytes) -> bytes:
         """Return what is new in the next bytes; a line without its end is handed out as far as it is certainly new."""
+        return b"".join(self.pieces(data))
+
+    def pieces(self, data: bytes, apart: float = 0.0) -> Iterator[bytes]:
+        """Yield the same in two where lines from before a moment (epoch seconds) are followed by younger ones."""
         self._rest += data
         out: list[bytes] = []
+        moment = int(apart * 1e9)
         while (end := self._rest.find(b"\n")) >= 0:
             line, self._rest = self._rest[: end + 1], self._rest[end + 1 :]
+            if 0 <= self._newest < moment <= self._read(line)[0]:
+                yield b"".join(out)
+                out = []
             out.append(self._whole(line))
             self._told = 0
         out.append(self._part())
-        return b"".join(out)
+        yield b"".join(out)
 
     def _whole(self, line: bytes) -> bytes:
         if not self._stamped and _STAMP.match(line) is None:

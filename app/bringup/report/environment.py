@@ -50,7 +50,7 @@ def _layout(account: Account) -> Iterator[Fact]:
         yield "Nodes", f"{attempt.nnodes}, this is node {attempt.node_rank}"
     yield "Port", str(verdict.port) if verdict.port is not None else ""
     if attempt.number > 1:
-        yield "Attempt", f"{attempt.number} in this log"
+        yield "Launch", f"{attempt.number} in this log"
     limits = (("communication", attempt.dist_timeout), ("watchdog", attempt.watchdog_timeout))
     yield "Time limits", ", ".join(f"{name} {seconds:g} s" for name, seconds in limits if seconds is not None)
     yield "Memory left when up", f"{attempt.free_gb:g} GB on the fullest GPU" if attempt.free_gb is not None else ""
@@ -86,8 +86,9 @@ def _files(state: State) -> Iterator[Fact]:
     for known in state.checkpoints:
         where = f" on {known.filesystem}{', over the network' if known.remote else ''}" if known.filesystem else ""
         have = len(known.present)
-        of = f" of {len(known.expected)}" if known.expected and len(known.expected) != have else ""
-        yield f"Files of the {known.role}", f"{have}{of} files, {size(known.size)}{where}; {known.folder}"
+        whole = len(known.expected) or have
+        files = count(have, "file") if have == whole else f"{have} of {count(whole, 'file')}"
+        yield f"Files of the {known.role}", f"{files}, {size(known.size)}{where}; {known.folder}"
 
 
 def _log(account: Account) -> Iterator[Fact]:

@@ -140,7 +140,7 @@ def _about(state: State, reading: Reading) -> Iterable[str]:
     """Evidence about the log itself and about the launches before the last one."""
     for past in state.earlier:
         if past.kind is not None:
-            yield f"attempt {past.number} failed ({past.kind}), log line {past.line}: {past.text[:200]}"
+            yield f"launch {past.number} failed ({past.kind}), log line {past.line}: {past.text[:200]}"
     if reading.unknown:
         yield f"log: {understood(reading)}"
     if reading.trouble:

@@ -40,7 +40,7 @@ def earlier_rows(state: State) -> Iterator[tuple[str, RenderableType]]:
     hidden = len(state.earlier) - _MOST_EARLIER
     for index, past in enumerate(state.earlier[-_MOST_EARLIER:]):
         what = CAUSES.get(past.kind or "", past.kind) if past.kind is not None else "ended without an error line"
-        row = Text.assemble((f"attempt {past.number}: {what}", "bold"))
+        row = Text.assemble((f"launch {past.number}: {what}", "bold"))
         if past.line:
             row.append(f", line {past.line:,}: ", "bold").append(harmless(past.text))
         yield ("" if index else "earlier"), row

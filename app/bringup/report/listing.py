@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bringup.core.sanitize import clean_text
+from bringup.core.words import count
 from bringup.report.own_rules import OwnFile, Rules
 
 _SHIPPED = "built in"
@@ -18,8 +19,8 @@ _SHIPPED = "built in"
 def listing(rules: Rules) -> RenderableType:
     """Return the list for a person."""
     known = Table.grid(padding=(0, 3))
-    for name, count, source in _known(rules):
-        known.add_row(Text(clean_text(name), "bold"), Text(count), Text(clean_text(source), "dim"))
+    for name, number, source in _known(rules):
+        known.add_row(Text(clean_text(name), "bold"), Text(number), Text(clean_text(source), "dim"))
     own = Text.assemble(("own files  ", "dim"), clean_text(str(rules.folder)))
     if not rules.files:
         own.append("  none there" if rules.folder.is_dir() else "  there is no such folder", "dim")
@@ -52,13 +53,13 @@ def _known(rules: Rules) -> Iterator[tuple[str, str, str]]:
     for engine in rules.engines:
         yield (
             engine.title,
-            f"{len(engine.rules):,} rules, {len(engine.headers)} headers",
+            f"{count(len(engine.rules), 'rule')}, {count(len(engine.headers), 'header')}",
             ", ".join(_sources(rules, engine.name)),
         )
     wrappers = rules.wrappers
     own = [file.path.name for file in rules.files if file.extends is None and not file.problem]
-    count = f"{len(wrappers.wrappers)} kinds, {len(wrappers.rules)} rules"
-    yield "Wrappers", count, ", ".join([*own, _SHIPPED])
+    told = f"{count(len(wrappers.wrappers), 'kind')}, {count(len(wrappers.rules), 'rule')}"
+    yield "Wrappers", told, ", ".join([*own, _SHIPPED])
 
 
 def _sources(rules: Rules, engine: str) -> list[str]:

@@ -200,7 +200,7 @@ def _evidence(account: Account) -> Iterator[str]:
 def _earlier(account: Account) -> Iterator[str]:
     told = earlier(account.state)
     if told:
-        yield "### Earlier attempts in this log"
+        yield "### Earlier launches in this log"
         yield from (f"* {plain(line)}" for line in told)
 
 

@@ -95,7 +95,7 @@ def _identity(verdict: Verdict) -> Iterator[str]:
     if verdict.accept_len is not None:
         yield f"accept length {verdict.accept_len:.2f}"
     if verdict.attempt > 1:
-        yield f"attempt {verdict.attempt} in this log"
+        yield f"launch {verdict.attempt} in this log"
 
 
 def _log(explanation: Explanation, room: int) -> RenderableType:

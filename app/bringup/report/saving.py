@@ -6,12 +6,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from bringup.core.errors import BringupError, UsageError
-from bringup.recordings.private import write_private
 from bringup.report.account import Account
 from bringup.report.drawing.picture import picture
 from bringup.report.html.page import page
 from bringup.report.markdown import markdown
-from bringup.report.stems import stem
+from bringup.report.stems import stem, write_new
 
 Form = Callable[[Account], str]
 FORMS: Mapping[str, Form] = {".html": page, ".htm": page, ".md": markdown, ".markdown": markdown, ".svg": picture}
@@ -51,20 +50,7 @@ def keep(text: str, folder: Path, name: str, now: float) -> Path:
     """
     called = stem("start", name, now)
     try:
-        return _kept(text, folder, called)
+        return write_new(text, folder, called, ".html")
     except OSError as error:
         what = f"The report cannot be written to {folder}: {error.strerror or error}."
         raise BringupError(what, "Make room, or the folder writable.") from error
-
-
-def _kept(text: str, folder: Path, called: str) -> Path:
-    """Write the file; raises OSError."""
-    number = 1
-    while True:
-        path = folder / f"{called}{'' if number == 1 else f'-{number}'}.html"
-        try:
-            write_private(path, text, new=True)
-        except FileExistsError:
-            number += 1
-        else:
-            return path

@@ -10,7 +10,8 @@ from rich.text import Text
 from bringup.core.events import Gpu
 from bringup.core.state import State
 from bringup.core.verdict import Verdict
-from bringup.core.words import duration
+from bringup.core.words import count, duration
+from bringup.report.commands import command_line
 from bringup.report.contract import Left
 from bringup.report.crew import crew
 from bringup.report.explanation import Explanation, Reading
@@ -19,7 +20,6 @@ from bringup.report.harmless import harmless
 from bringup.report.page import GUTTER, Row, flow, headline, labelled, section, sentence, shorten, size, warning_rows
 from bringup.report.signs import SIGNS
 from bringup.report.timeline import timeline
-from bringup.session.left_over import port_of
 
 _MOST_SERVERS = 4
 _LITTLE_MIB = 64
@@ -64,13 +64,12 @@ def _places(verdict: Verdict, state: State, name: str, room: int) -> Iterator[Ro
 def _left_over(left: Left) -> Iterator[Text]:
     """What was left in the middle, and what goes on with it or forgets it."""
     for name, each in left:
-        yield Text(harmless(each.sentence), "yellow")
-        port = port_of(each)
-        command = f"bringup restart {harmless(name)}{f' --port {port}' if port is not None else ''}"
+        yield Text(harmless(f"{each.sentence} {each.takeover}".strip()), "yellow")
+        port = each.port
         if "launch" in each.can:
-            yield Text(f"{command} launches it again.", "dim")
+            yield Text(f"{harmless(command_line('restart', name, port=port))} launches it{each.again}.", "dim")
         if "discard" in each.can:
-            yield Text(f"{command} --discard forgets it.", "dim")
+            yield Text(f"{harmless(command_line('restart', name, '--discard', port=port))} forgets it.", "dim")
 
 
 def _nodes(nodes: Sequence[Node], room: int) -> Iterator[Row]:
@@ -112,7 +111,7 @@ def _log(verdict: Verdict, state: State, room: int) -> list[Text]:
     log = state.log
     if not log.path and not log.kind:
         return []
-    facts = [shorten(harmless(log.path)) or harmless(log.note) or log.kind, size(log.size), f"{log.lines:,} lines"]
+    facts = [shorten(harmless(log.path)) or harmless(log.note) or log.kind, size(log.size), count(log.lines, "line")]
     if log.grew_at is not None:
         facts.append(f"last byte {duration(verdict.now - log.grew_at)} ago")
     return [Text(line) for line in flow(facts, room)]

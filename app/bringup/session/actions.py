@@ -15,55 +15,44 @@ from bringup.hosts import control
 from bringup.hosts.base import Host
 from bringup.hosts.control import Busy, LaunchCommand, Orphan, Started, Step, Unfinished
 from bringup.hosts.control.editing import unmask
-from bringup.session.acting import KINDS, about, doing, kind_of, launched, make_plan, survey_of, way_of, who
+from bringup.hosts.control.processes import Identity
+from bringup.session.acting import KINDS, about, doing, kind_of, launched, make_kept, make_plan, survey_of, way_of, who
 from bringup.session.clock import HostClock
-from bringup.session.console import StopPlan
+from bringup.session.console import Kept, StopPlan
 from bringup.session.deeds import About, Deed, Kind, Ledger, Write
+from bringup.session.elsewhere import told_afterwards, told_elsewhere
 from bringup.session.knowledge import Knowledge
 from bringup.session.left_over import choose, condition, ending, has_failed, is_over, last_said
 from bringup.session.picture import Picture
-from bringup.session.target import Drains
-
-WORKERS = frozenset({"scheduler", "detokenizer", "controller"})
-"""Parts whose titles prove a process to be an engine's."""
+from bringup.session.protection import protection_of
+from bringup.session.still_running import plan_rest
+from bringup.session.stopped_parts import parts_of, settle
+from bringup.session.target import Target
 
 
 class Actions:
     """One action at a time; every step of it is told as an event, and `write` writes down its begin and its end.
 
-    With `read_only` nothing is done to a server: every action raises UsageError.
+    Nothing is done to a server that is protected: every action on it raises UsageError.
     """
 
     def __init__(
-        self,
-        name: str,
-        picture: Picture,
-        clock: HostClock,
-        knowledge: Knowledge,
-        *,
-        stop_command: str = "",
-        launch: LaunchCommand | None = None,
-        drains: Drains | None = None,
-        within: int | None = None,
-        narrowed: tuple[int | None, int | None] = (None, None),
-        read_only: bool = False,
-        write: Write | None = None,
+        self, target: Target, picture: Picture, clock: HostClock, knowledge: Knowledge, *, write: Write | None = None
     ) -> None:
-        self._name = name
+        self._name = target.name
         self._picture = picture
         self._clock = clock
         self._knowledge = knowledge
-        self._stop_command = stop_command
-        self._launch = launch
-        self._drains = drains or Drains()
-        self._within = within
-        self._narrowed = narrowed
-        """The port and the PID that the watch is narrowed to: what was left of others is not ours to tell of then."""
-        self._read_only = read_only
+        self._target = target
+        self._narrowed = (target.port, target.pid)
+        """What was left of other ports and PIDs is not ours to tell of."""
+        self._protection = protection_of(target)
         self.ledger = Ledger(write, self._complain)
         """Where actions are written down."""
         self._token = control.new_token()
         """By it this console knows the actions again that it began before a lost connection."""
+        self.ended: frozenset[Identity] = frozenset()
+        """What was, or is to be, ended as a part of a server: none of it becomes a server of its own."""
         self._doing = False
         self._cut: ActionRow | None = None
         """The last action, where it ended with its connection and nobody knows yet what became of it."""
@@ -74,32 +63,52 @@ class Actions:
         self.heard: Callable[[str], None] | None = None
         """Called with every step at once, as it is told."""
 
-    async def plan(self, host: Host, state: State) -> StopPlan:
-        """Look at what a stop would touch now; raises BringupError when there is no server."""
-        if state.server is None:
-            raise BringupError("There is no server to stop.", f"Looked for: {state.seeks or 'a running server'}.")
-        server = control.with_stop_command(state.server, self._stop_command)
-        known = state.processes if state.gone_at is None else ()
-        survey = await control.survey(host, server, known, self._is_engine)
-        found = await control.examine(host, server)
+    async def plan(self, host: Host, state: State, left: Unfinished | None = None) -> StopPlan:
+        """Look at what a stop would touch now, of the rest that was `left` or of the server; raises BringupError."""
         node = self._name if state.node in ("", self._name) else f"{self._name} ({state.node})"
-        return make_plan(node, survey, found, self._launch, self._drains)
+        if left is not None:
+            return await plan_rest(host, node, left, self._target.drains, self._knowledge.is_engine)
+        if state.server is None:
+            raise BringupError("There is no server to stop.", state.seeks or "Nobody has looked for one yet.")
+        server = control.with_stop_command(state.server, self._target.stop_command)
+        known = state.processes if state.gone_at is None else ()
+        survey = await control.survey(host, server, known, self._knowledge.is_engine)
+        found = await control.examine(host, server)
+        plan = make_plan(node, survey, found, self._target.launch, self._target.drains)
+
+        async def refuses(argv: Sequence[str]) -> str:
+            return await self._why_taken(host, plan, unmask(plan.server.argv, argv))
+
+        taken = await self._why_taken(host, plan) if self._target.launch is not None else ""
+        return replace(plan, restartable=taken or plan.restartable, refuses=refuses)
+
+    async def _why_taken(self, host: Host, plan: StopPlan, argv: Sequence[str] | None = None) -> str:
+        """Return who holds the port of the edited, or else of the configured command; a restart asks once more."""
+        command = self._target.launch.command if self._target.launch is not None else ""
+        ours = [member.pid for member in plan.members]
+        try:
+            return await control.why_taken(host, plan.server, ours, argv=argv, command=command)
+        except (ChannelRefused, ConnectionLost):
+            return ""
 
     async def stop(self, host: Host, plan: StopPlan, signal: str = "") -> None:
         """Stop the server as planned; raises BringupError when something of it is left, Busy while another one acts."""
-        with self._deed("stop", about(plan, "stop", signal or plan.ways[0])) as told:
-            claimed = await control.claim(host, plan.server, "stop", token=self._token, who=who())
+        protected = self._protection.of_server(plan.server)
+        with self._deed("stop", about(plan, "stop", signal or plan.ways[0]), protected) as told:
+            claimed = await control.claim_a_stop(host, plan.server, told.step, token=self._token, who=who())
             way, pace = way_of(plan, signal)
             try:
-                stopped = await control.stop(
-                    host,
-                    survey_of(plan),
-                    signal=way,
-                    report=told.step,
-                    pace=pace,
-                    is_engine=self._is_engine,
-                    claimed=claimed,
-                )
+                async with control.held(host, claimed):
+                    self.ended |= parts_of(plan)
+                    stopped = await control.stop(
+                        host,
+                        survey_of(plan),
+                        signal=way,
+                        report=told.step,
+                        pace=pace,
+                        is_engine=self._knowledge.is_engine,
+                        claimed=claimed,
+                    )
             except ConnectionLost:
                 raise
             except BringupError:
@@ -108,6 +117,7 @@ class Actions:
             await control.release(host, claimed)
             if not stopped.complete:
                 raise BringupError(stopped.sentence)
+            await settle(host, self.claims, plan)
             told.end(stopped.sentence)
 
     async def restart(self, host: Host, plan: StopPlan, argv: Sequence[str] | None = None) -> Started:
@@ -121,28 +131,30 @@ class Actions:
         words = None if argv is None else unmask(plan.server.argv, argv)
         control.check_edit(plan.server, words)
         row = about(plan, "restart", command="" if words is None else shlex.join(mask_argv(words)))
-        with self._deed("restart", row) as told:
+        with self._deed("restart", row, self._protection.of_server(plan.server)) as told:
             claimed = await control.claim(host, plan.server, "restart", token=self._token, who=who())
-            started = await control.restart(
-                host,
-                survey_of(plan),
-                claimed,
-                report=told.step,
-                argv=words,
-                command=self._launch if words is None else None,
-                pace=way_of(plan, "")[1],
-                is_engine=self._is_engine,
-                regardless=plan.regardless,
-            )
+            async with control.held(host, claimed):
+                self.ended |= parts_of(plan)
+                started = await control.restart(
+                    host,
+                    survey_of(plan),
+                    claimed,
+                    report=told.step,
+                    argv=words,
+                    command=self._target.launch if words is None else None,
+                    pace=way_of(plan, "")[1],
+                    is_engine=self._knowledge.is_engine,
+                    regardless=plan.regardless,
+                )
             told.end(launched(started), started.pid)
             return started
 
     async def launch(self, host: Host, name: str, command: LaunchCommand) -> Started:
         """Launch a configured target, detached from the connection."""
-        with self._deed("launch", doing("launch", command.command)) as told:
+        with self._deed("launch", doing("launch", command.command), self._protection.why_not()) as told:
             told.step(Step(f"Launching {name}.", name="launching"))
             started = await control.launch(host, name, command, token=self._token, who=who())
-            told.end(f"Launched as PID {started.pid}.", started.pid)
+            told.end(control.launched_words(started), started.pid)
             return started
 
     async def unfinished(self, host: Host) -> Unfinished | None:
@@ -150,19 +162,29 @@ class Actions:
 
         A session that is confined to a process tree hears of its own actions only.
         """
+        return self._chosen(await self.claims(host))
+
+    def _chosen(self, found: Sequence[Unfinished]) -> Unfinished | None:
+        return choose(found, self._picture.state, token=self._token, narrowed=self._narrowed)
+
+    async def claims(self, host: Host) -> tuple[Unfinished, ...]:
+        """Return all that is under way or left over, of any server, the newest first; its own where it is confined."""
         found = await control.all_unfinished(host, token=self._token)
-        state, confined = self._picture.state, self._within is not None
-        return choose(found, state, token=self._token, narrowed=self._narrowed, confined=confined)
+        return found if self._target.within is None else tuple(left for left in found if self._is_ours(left))
 
     async def look_back(self, host: Host) -> Unfinished | None:
         """Return what became of an action that was cut off, and tell it, and every change of it, where it was ours."""
         if self._doing:
             return None
         try:
-            left = await self.unfinished(host)
+            found = await self.claims(host)
         except ChannelRefused:
             # A host where nothing can be written down has nothing left over either.
-            left = None
+            found = ()
+        self._picture.apply(told_elsewhere(found, self._picture.state, self._clock.now(), token=self._token))
+        self._picture.apply(await told_afterwards(host, self._picture.state, self._clock.now()))
+        self.ended |= {part for each in found for part in each.alive if part != each.server}
+        left = self._chosen(found)
         if left is not None:
             self._learn(left)
         if self._cut is not None or self._told is not None:
@@ -185,12 +207,17 @@ class Actions:
             if cut is not None:
                 said = f"Nothing of the {cut.action} is left over on the host: it was not begun, or it is done."
                 self.ledger.note(replace(cut, said=said))
-                self.tell(KINDS.get(cut.action, "stop"), said, ended=True)
+                self.tell(KINDS.get(cut.action, "stop"), Step(said), ended=True)
         elif self._told != before:
             said = ending(left) if is_over(left) else left.sentence
             if cut is not None:
                 self.ledger.note(replace(cut, said=said))
-            self.tell(kind_of(left), said, ended=True, failed=not is_over(left))
+            self.tell(kind_of(left), Step(said), ended=not left.busy, failed=not (left.busy or is_over(left)))
+
+    async def kept(self, host: Host, left: Unfinished) -> Kept | None:
+        """Return the command that a restart in the middle has kept, whichever console began it."""
+        command = await control.kept_command(host, left)
+        return None if command is None else make_kept(self._name, left, command)
 
     async def resume(
         self, host: Host, left: Unfinished, plan: StopPlan | None = None, argv: Sequence[str] | None = None
@@ -198,8 +225,9 @@ class Actions:
         """Launch what a restart that was cut off had kept, with `argv` as another command than that of the plan."""
         words = unmask(plan.server.argv, argv) if plan is not None and argv is not None else None
         command = "" if words is None else shlex.join(mask_argv(words))
-        with self._deed("restart", doing("resume", command or left.about)) as told:
-            started = await control.resume(host, left, report=told.step, argv=words)
+        row = doing("resume", command or left.about)
+        with self._deed("restart", row, self._protection.of_left(left)) as told:
+            started = await control.resume(host, left, report=told.step, argv=words, token=self._token, who=who())
             told.end(launched(started), started.pid)
             return started
 
@@ -208,22 +236,26 @@ class Actions:
         over = is_over(left)
         given_up = ending(left) if over else f"The {left.action} is given up; what was kept of it is removed."
         row = doing("discard", left.about, (left.server[0],))
-        with self._deed(kind_of(left), row, quiet=True) as told:
+        with self._deed(kind_of(left), row, self._protection.of_left(left), quiet=True) as told:
             await control.discard(host, left)
             told.end(given_up)
         if self._is_ours(left) and not over:
-            self.tell(kind_of(left), given_up, ended=True)
+            self.tell(kind_of(left), Step(given_up), ended=True)
 
     async def orphans(self, host: Host) -> tuple[Orphan, ...]:
-        """Return the workers that live on without their launcher."""
-        return await control.orphans(host, self._knowledge.engines, within=self._within)
+        """Return the workers that live on without their launcher; whose they were, nobody can tell."""
+        found = await control.orphans(host, self._knowledge.engines, within=self._target.within)
+        why = self._protection.why_not()
+        return found if why is None else tuple(replace(each, why_not=each.why_not or why.what) for each in found)
 
     async def clear(self, host: Host, chosen: Sequence[Orphan]) -> None:
         """End the chosen orphans; raises BringupError when one of them is left."""
-        row = doing("clear", pids=tuple(orphan.process.pid for orphan in chosen))
-        with self._deed("clear", row) as told:
+        titles = ", ".join(orphan.process.title or orphan.process.comm for orphan in chosen)
+        row = doing("clear", titles, tuple(orphan.process.pid for orphan in chosen))
+        with self._deed("clear", row, self._protection.why_not()) as told:
+            told.step(Step("Looking at each of them once more."))
             engines = self._knowledge.engines
-            cleared = await control.clear(host, chosen, engines, told.step, within=self._within)
+            cleared = await control.clear(host, chosen, engines, told.step, within=self._target.within)
             if not cleared.complete:
                 raise BringupError(cleared.sentence)
             told.end(cleared.sentence)
@@ -238,11 +270,15 @@ class Actions:
         """Let the next action through; `cut` is one that has ended with its connection."""
         self._doing, self._cut = False, cut
 
-    def _deed(self, kind: Kind, row: About, *, quiet: bool = False) -> Deed:
-        """Return an action that may begin; raises UsageError where nothing may be done."""
-        if self._read_only:
-            what = f"{self._name} is watched read-only: nothing is done to a server there."
-            raise UsageError(what, "Leave --read-only out, or take `read-only` away from the target, to allow it.")
+    @property
+    def protected(self) -> UsageError | None:
+        """Why nothing may be done to the server that is watched, or to the one that is looked for."""
+        return self._protection.of_server(self._picture.state.server)
+
+    def _deed(self, kind: Kind, row: About, protected: UsageError | None, *, quiet: bool = False) -> Deed:
+        """Return an action that may begin; raises what protects the server that it is about."""
+        if protected is not None:
+            raise protected
         node = self._picture.state.node
         return Deed(self, kind, row, (self._name, node), quiet=quiet)
 
@@ -252,15 +288,12 @@ class Actions:
     def _is_ours(self, left: Unfinished) -> bool:
         return left.claim.token == self._token
 
-    def _is_engine(self, title: str) -> bool:
-        found = (engine.titles.classify(title) for engine in self._knowledge.engines)
-        return any(known is not None and known[0] in WORKERS for known in found)
-
-    def tell(
-        self, kind: Kind, step: str, *, ended: bool = False, failed: bool = False, left: float | None = None
-    ) -> None:
-        """Say how far an action is; `left` seconds until its next step."""
+    def tell(self, kind: Kind, step: Step, *, ended: bool = False, failed: bool = False) -> None:
+        """Say how far an action is, and how long it takes until its next step where that is known."""
         now = self._clock.now()
         if self.heard is not None and not ended:
-            self.heard(step)
-        self._picture.apply([ActionStep(at=now, action=kind, step=step, ended=ended, failed=failed, left=left)])
+            self.heard(step.text)
+        told = ActionStep(
+            at=now, action=kind, step=step.text, ended=ended, failed=failed, left=step.left, name=step.name
+        )
+        self._picture.apply([told])

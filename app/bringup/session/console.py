@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol, runtime_checkable
 
@@ -18,6 +18,10 @@ from bringup.hosts.control import Unfinished as Unfinished
 from bringup.hosts.control.editing import unmask as unmask
 from bringup.hosts.control.own_command import with_drain
 from bringup.hosts.diagnose import Section as Section
+
+
+async def _nothing(_: Sequence[str]) -> str:
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,8 @@ class StopPlan:
     """What becomes of the old log at a restart, as a sentence."""
     argv: tuple[str, ...] = ()
     """The command line for an editor, secrets masked; () where a restart would not use an edited one."""
+    fixed: str = ""
+    """Why it would not, and where the command is edited instead, in a sentence; "" where it would."""
     drain: float = 10.0
     """Seconds between the polite request and SIGKILL."""
     patience: float = 300.0
@@ -60,12 +66,47 @@ class StopPlan:
     """A restart launches the server although what had started it still runs and may start it again."""
     unasked: str = ""
     """Why nobody can tell what holds GPU memory there, as the rest of a sentence; "" where it can be checked."""
+    waits_for_gpus: bool = True
+    """GPU memory is waited for; False where there are no GPUs, or nobody can tell."""
+    refuses: Callable[[Sequence[str]], Awaitable[str]] = field(default=_nothing, compare=False, repr=False)
+    """Asks the host why a restart with this edited command (masked as `argv`) would be refused before anything is done,
+    as a sentence; "" where nothing is known against it."""
     launched_by: str = ""
     """How the server was launched, as a sentence; `server.launcher.sentence` says what that means for a stop."""
+
+    @property
+    def waits(self) -> str:
+        """What is waited for once the processes have ended, as a part of a sentence; "" for nothing."""
+        port = f"port {self.server.port}" if self.server.port is not None else ""
+        waited = [part for part in ("GPU memory" if self.waits_for_gpus else "", port) if part]
+        return f"its {' and '.join(waited)} {'is' if len(waited) == 1 else 'are'} waited for" if waited else ""
+
+    def returns(self, way: str) -> str:
+        """Return in a sentence who starts the server again after a stop this way, or may; "" for nobody."""
+        launcher, configured = self.server.launcher, self.server.launcher.parent is not None
+        if (way == "OWN" and not configured) or launcher.respawns is False or not launcher.kind:
+            return ""
+        after = "a signal" if way != "OWN" else "the configured command, too"
+        does = f"starts it again after {after}" if launcher.respawns else f"may start it again after {after}"
+        own = ": its own command keeps it down." if self.stop_command and not configured else "."
+        who = launcher.words[0].upper() + launcher.words[1:]
+        if launcher.respawns is None and launcher.above:
+            who = f"What stands above it (PID {launcher.above[0][0]})"
+        return f"{who} {does}{own}"
 
     def waiting(self, drain: float) -> StopPlan:
         """Return the plan with another drain (seconds), in its stop command, too."""
         return replace(self, drain=drain, stop_command=with_drain(self.server.launcher.stop, drain))
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The command of a restart that was left in the middle, as its host has kept it, to be edited."""
+
+    plan: StopPlan
+    """Its `argv` is the command that ran, that of its `server` what would be launched now."""
+    argv: tuple[str, ...]
+    """The latter, secrets masked."""
 
 
 Recorded = Literal["", "by-itself", "asked"]
@@ -98,6 +139,11 @@ class Console(Protocol):
         """Actions on the server are turned off."""
         ...
 
+    @property
+    def why_read_only(self) -> str:
+        """Why they are, and how that is changed, in sentences; "" where they are not."""
+        ...
+
     def now(self) -> float:
         """Seconds since the epoch on the watched host's clock, as well as it is known."""
         ...
@@ -114,8 +160,11 @@ class Console(Protocol):
         """Return the unterminated tail of the log: the bar that is being drawn, or b""."""
         ...
 
-    async def plan(self) -> StopPlan:
-        """Look again at the server's tree; raises BringupError when there is none."""
+    async def plan(self, left: Unfinished | None = None) -> StopPlan:
+        """Look again at the server's tree, or at what still runs of one that was `left` in the middle.
+
+        Raises BringupError when there is no server.
+        """
         ...
 
     async def stop(self, plan: StopPlan, signal: str = "") -> None:
@@ -142,6 +191,10 @@ class Console(Protocol):
 
     async def unfinished(self) -> Unfinished | None:
         """Look for what a lost connection left in the middle."""
+        ...
+
+    async def kept(self, left: Unfinished) -> Kept | None:
+        """Return the command that can be edited before that is gone on with; None where an edited one would not run."""
         ...
 
     async def resume(self, left: Unfinished, plan: StopPlan | None = None, argv: Sequence[str] | None = None) -> None:

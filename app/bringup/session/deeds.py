@@ -67,9 +67,7 @@ class Teller(Protocol):
         """Let the next action through; `cut` is one that has ended with its connection."""
         ...
 
-    def tell(
-        self, kind: Kind, step: str, *, ended: bool = False, failed: bool = False, left: float | None = None
-    ) -> None:
+    def tell(self, kind: Kind, step: Step, *, ended: bool = False, failed: bool = False) -> None:
         """Say how far an action is."""
         ...
 
@@ -118,13 +116,13 @@ class Deed:
 
     def step(self, step: Step) -> None:
         """Tell the next step."""
-        self._teller.tell(self._kind, step.text, left=step.left)
+        self._teller.tell(self._kind, step)
 
     def end(self, text: str, new_pid: int = 0) -> None:
         """Tell that it is done, in a sentence; `new_pid` is the launcher that it has started."""
         self._said, self._new_pid = text, new_pid
         if not self._quiet:
-            self._teller.tell(self._kind, text, ended=True)
+            self._teller.tell(self._kind, Step(text), ended=True)
 
     def __enter__(self) -> Deed:
         if not self._quiet:
@@ -142,7 +140,7 @@ class Deed:
             return
         self._teller.finish(row if outcome == "cut off" else None)
         if error is not None:
-            self._teller.tell(self._kind, text, ended=True, failed=True)
+            self._teller.tell(self._kind, Step(text), ended=True, failed=True)
 
 
 def _outcome(error: BaseException | None) -> tuple[Outcome, str]:
@@ -153,4 +151,6 @@ def _outcome(error: BaseException | None) -> tuple[Outcome, str]:
         return "cut off", f"The connection was lost in the middle: {error.what} What happened is said when it is back."
     if isinstance(error, BringupError):
         return "failed", str(error)
+    if isinstance(error, asyncio.CancelledError):
+        return "broken off", "It was broken off here; what had been begun by then was not gone on with."
     return "broken off", f"It was broken off ({type(error).__name__})."

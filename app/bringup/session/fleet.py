@@ -11,7 +11,8 @@ from bringup.core.fleet import Part, join
 from bringup.core.policy import Policy
 from bringup.core.state import State
 from bringup.core.verdict import Verdict
-from bringup.session.console import Findings, Orphan, Recorded, StopPlan, Unfinished
+from bringup.session.console import Findings, Kept, Orphan, Recorded, StopPlan, Unfinished
+from bringup.session.diagnosing import together
 from bringup.session.retries import Retries
 from bringup.session.session import Session
 from bringup.session.whole_log import WholeLog
@@ -116,6 +117,11 @@ class Fleet:
         return any(session.read_only for _, session in self._sessions)
 
     @property
+    def why_read_only(self) -> str:
+        """Why they are, on the first node where they are."""
+        return next((session.why_read_only for _, session in self._sessions if session.read_only), "")
+
+    @property
     def policy(self) -> Policy:
         """What the verdict about the node that is shown is made with."""
         return self._here.policy
@@ -142,9 +148,9 @@ class Fleet:
         """Return the bar that is being drawn there."""
         return self._here.open_line()
 
-    async def plan(self) -> StopPlan:
+    async def plan(self, left: Unfinished | None = None) -> StopPlan:
         """Look again at what a stop of the server on that node would touch."""
-        return await self._here.plan()
+        return await self._here.plan(left)
 
     async def stop(self, plan: StopPlan, signal: str = "") -> None:
         """Stop the server on that node as planned."""
@@ -166,6 +172,10 @@ class Fleet:
         """Look there for what a lost connection left in the middle."""
         return await self._here.unfinished()
 
+    async def kept(self, left: Unfinished) -> Kept | None:
+        """Return the command that a restart there has kept."""
+        return await self._here.kept(left)
+
     async def resume(self, left: Unfinished, plan: StopPlan | None = None, argv: Sequence[str] | None = None) -> None:
         """Launch there what a restart that was cut off had kept."""
         await self._here.resume(left, plan, argv)
@@ -175,8 +185,11 @@ class Fleet:
         await self._here.discard(left)
 
     async def diagnose(self) -> Findings:
-        """Ask that node what an expert would ask."""
-        return await self._here.diagnose()
+        """Ask every node what an expert would ask, that node first; what hangs on one is often waited for on others."""
+        here = self._sessions[self._shown]
+        order = [here, *(each for each in self._sessions if each is not here)]
+        found = await asyncio.gather(*(session.diagnose() for _, session in order))
+        return together([(node, each) for (node, _), each in zip(order, found, strict=True)])
 
     @property
     def recorded(self) -> Recorded:

@@ -35,6 +35,10 @@ class FleetHeadless(Looking):
         """Say whether no node can be reached any more."""
         return all(session.state.link.status == "lost" for _, session in self._fleet.sessions)
 
+    async def ask_others(self) -> None:
+        """Have all nodes asked at once."""
+        await asyncio.gather(*(headless.ask_others() for _, headless in self._each))
+
     def look(self) -> Look:
         """Look now."""
         looks = [(node, headless.look()) for node, headless in self._each]

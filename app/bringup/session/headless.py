@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from bringup.core.agreement import awaits_answer
 from bringup.core.arrival import without_arrival
 from bringup.core.assess import assess
-from bringup.core.errors import ConnectionLost
+from bringup.core.errors import BringupError, ConnectionLost
 from bringup.core.policy import Policy
 from bringup.core.state import State
 from bringup.core.verdict import Verdict
@@ -53,6 +53,10 @@ class Watched(Protocol):
 
     async def wait(self) -> None:
         """Raise a BringupError when the watch ends by itself."""
+        ...
+
+    async def unfinished(self) -> object:
+        """Ask the host who acts on the server; what is told of that shows in the state."""
         ...
 
 
@@ -108,6 +112,10 @@ class Looking:
         """Look now."""
         raise NotImplementedError
 
+    async def ask_others(self) -> None:
+        """Have every host asked what others do to the server: the next look tells; who cannot answer is left out."""
+        raise NotImplementedError
+
     def is_lost(self, look: Look) -> bool:
         """Say whether there is no connection any more that could tell something."""
         return look.state.link.status == "lost"
@@ -136,6 +144,11 @@ class Headless(Looking):
         verdict = assess(without_arrival(state), self._session.now(), self._session.policy)
         settled = self._coming.is_settled(state, verdict, here, level=self._session.is_level)
         return Look(verdict, state, settled, here - self._begun, self._coming.span(state))
+
+    async def ask_others(self) -> None:
+        """Have the host asked what others do to the server: the next look tells."""
+        with suppress(BringupError):
+            await self._session.unfinished()
 
 
 class _Coming:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from bringup.core.state import State
+from bringup.core.words import last_line
 from bringup.hosts.control import Unfinished
 
-_PORT = re.compile(r" on port (\d{1,5})\b")
+_QUIET = 8
+"""Seconds without a sign after which it is said what follows from that: whoever acts gives one every 5 s."""
 
 
 def choose(
@@ -18,15 +19,13 @@ def choose(
     *,
     token: str,
     narrowed: tuple[int | None, int | None] = (None, None),
-    confined: bool = False,
 ) -> Unfinished | None:
     """Return the one to speak of: what `token` began first, then what is of the watched server, then the newest.
 
-    A watch that is `narrowed` to a port or a PID leaves what is of another one to others; a confined one hears of its
-    own only.
+    A watch that is `narrowed` to a port or a PID leaves what is of another one to others.
     """
     ours = next((left for left in found if left.claim.token == token), None)
-    if ours is not None or confined:
+    if ours is not None:
         return ours
     theirs = [left for left in found if _may_be_meant(left, *narrowed)]
     watched = next((left for left in theirs if concerns(left, state)), None)
@@ -39,7 +38,21 @@ def concerns(left: Unfinished, state: State) -> bool:
     if server is None:
         return True
     same = (server.pid, server.start) in (left.server, left.new)
-    return same or (state.gone_at is not None and port_of(left) in (None, server.port))
+    return same or (state.gone_at is not None and left.port in (None, server.port))
+
+
+def in_the_way(found: Sequence[Unfinished], port: int | None) -> Unfinished | None:
+    """Return what may bring up a server, now or later, on the port that one is to be launched on; None for no such.
+
+    What is of another port stands against nothing; where one of the two ports is not known they may be the same.
+    """
+    return next((left for left in found if _brings_up(left) and (port is None or left.port in (None, port))), None)
+
+
+def _brings_up(left: Unfinished) -> bool:
+    if left.action not in ("restart", "launch") or is_over(left):
+        return False
+    return left.busy or left.kept or "launch" in left.can
 
 
 def is_over(left: Unfinished) -> bool:
@@ -55,7 +68,14 @@ def headline(left: Unfinished) -> str:
         return f"A {left.action} is under way"
     if is_over(left):
         return f"The {left.action} is done"
+    if left.step == "undecided":
+        return f"A {left.action} waits for your decision"
     return f"A {left.action} failed" if has_failed(left) else f"A {left.action} was cut off"
+
+
+def under_way(left: Unfinished) -> str:
+    """Return what somebody does now; where they have given no sign for a while, when it counts as cut off."""
+    return f"{left.sentence} {left.takeover}".strip() if left.age > _QUIET else left.sentence
 
 
 def has_failed(left: Unfinished) -> bool:
@@ -66,7 +86,7 @@ def has_failed(left: Unfinished) -> bool:
 def last_said(left: Unfinished) -> str:
     """Return the last words of a server that was launched again and ended, or else how it ended."""
     status = f" with exit status {left.status}" if left.status else ""
-    return left.said or f"It ended at once{status} and said nothing."
+    return last_line(left.said) or f"It ended at once{status} and said nothing."
 
 
 def ending(left: Unfinished) -> str:
@@ -78,16 +98,10 @@ def ending(left: Unfinished) -> str:
 
 def condition(left: Unfinished) -> Unfinished:
     """Return it without its age: two of the same condition are equal."""
-    return replace(left, age=0)
-
-
-def port_of(left: Unfinished) -> int | None:
-    """Return the port of its server, where that was written down."""
-    found = _PORT.search(left.about)
-    return int(found[1]) if found else None
+    return replace(left, age=0, began=0)
 
 
 def _may_be_meant(left: Unfinished, port: int | None, pid: int | None) -> bool:
     if pid is not None:
         return pid in (left.server[0], left.new[0] if left.new is not None else None)
-    return port is None or port_of(left) in (None, port)
+    return port is None or left.port in (None, port)

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from contextlib import aclosing
 
 from bringup.core.errors import ChannelRefused
-from bringup.core.events import Event, LogMoved, LogOpened, LogTarget, LogWritten
+from bringup.core.events import Event, LogMoved, LogOpened, LogTarget, LogWritten, Server
+from bringup.core.succession import SLACK
 from bringup.hosts.base import Host
 from bringup.hosts.command_log import CommandLog
 from bringup.hosts.follow import Chunk, Follower
@@ -16,12 +17,13 @@ from bringup.hosts.renamed import continues
 from bringup.hosts.splice import Splice
 from bringup.recordings.encoder import LogPiece, LogTurn
 from bringup.session.attaching import Attaching
+from bringup.session.beginnings import Beginnings
 from bringup.session.clock import HostClock
 from bringup.session.knowledge import Knowledge
 from bringup.session.log_channel import LogChannel
-from bringup.session.marks import hole_of, mark_of
+from bringup.session.marks import another_of, hole_of, mark_of
 from bringup.session.picture import Picture
-from bringup.session.reading import LogReader
+from bringup.session.reading import Boundary, LogReader
 from bringup.session.room_watch import RoomWatch
 
 AGAIN = 5.0
@@ -50,8 +52,15 @@ class Logs:
         self._attaching = Attaching(picture, knowledge, clock.now, self._take)
         self._readers: dict[str, LogReader] = {}
         self._newest: LogReader | None = None
+        self._boundary = Boundary()
         self._open: dict[str, Follower | CommandLog | None] = {}
         """By path, what follows it now; None before it does."""
+        self.beginnings = Beginnings(picture, clock)
+        """Where in them the watched server begins."""
+        self._apart = 0.0
+        """What a runtime's own log holds from before this moment is not of the watched server."""
+        self._read_until: dict[str, float | None] = {}
+        """By path, until when at most all that was read of it had been written; None where nobody can tell."""
 
     @property
     def is_level(self) -> bool:
@@ -59,6 +68,8 @@ class Logs:
 
         That a process is gone may be seen before the lines with which it said why have been read.
         """
+        if self.beginnings.is_holding:
+            return False
         followers = self._open.values()
         until = self._picture.state.last_loss
         if until is None:
@@ -76,10 +87,14 @@ class Logs:
                 return
             await asyncio.sleep(_LOOK)
 
-    async def follow(self, host: Host, targets: Sequence[LogTarget]) -> None:
-        """Follow all targets until cancelled; raises ConnectionLost."""
+    async def follow(self, host: Host, targets: Sequence[LogTarget], server: Server | None = None) -> None:
+        """Follow all targets, of a server where one is known, until cancelled; raises ConnectionLost."""
+        self._apart = max(0.0, server.started_at - SLACK) if server is not None else 0.0
         self._open = {target.path: None for target in targets if target.kind in READABLE}
         self._channel.follow(self._open)
+        self.beginnings.follow(self._open)
+        if server is not None and len(self._open) == 1 and targets[0].kind == "file":
+            await self._find_beginning(host, targets[0].path, server)
         files = [target.path for target in targets if target.kind in ("file", "deleted")]
         async with asyncio.TaskGroup() as group:
             group.create_task(RoomWatch(host, files, self._picture, self._clock).run(), name="room")
@@ -87,11 +102,20 @@ class Logs:
                 if target.kind in READABLE:
                     group.create_task(self._follow(host, target))
                 else:
-                    self._picture.apply([self._opened(target, 0)])
+                    self._begin(target)
+
+    async def _find_beginning(self, host: Host, path: str, server: Server) -> None:
+        """Find out from where on the log is of this server, where that was written down at its launch."""
+        if not set(self._read_until) <= {path}:
+            return  # What was read of another log would count as older, too.
+        known = self._readers.get(path)
+        read = known.position.offset if known is not None and known.position is not None else 0
+        await self.beginnings.find(host, path, server, read)
 
     async def _follow(self, host: Host, target: LogTarget) -> None:
+        known = target.path in self._readers
         reader = await self._reader_for(host, target)
-        self._picture.apply([self._opened(target, 0)])
+        self._begin(target, renamed=not known and reader.position is not None)
         while True:
             try:
                 if isinstance(host, PrefixedHost) and target.kind == "stream":
@@ -134,6 +158,9 @@ class Logs:
 
     async def _read(self, host: Host, path: str, reader: LogReader) -> None:
         """Read on from where the reader is, until the file is refused."""
+        async with aclosing(self.beginnings.turn(host, path, reader)) as items:
+            async for item in items:
+                self._take(path, reader, item)
         if reader.position is None:
             await self._attaching.attach(host, path, reader)
         follower = Follower(
@@ -147,6 +174,8 @@ class Logs:
         self._open[path] = follower
         async with aclosing(follower.items()) as items:
             async for item in items:
+                if not await self.beginnings.hold(item):
+                    return
                 self._tell(path, item)
                 reader.position = follower.position
                 self._take(path, reader, item)
@@ -154,12 +183,16 @@ class Logs:
     async def _read_command(self, host: PrefixedHost, path: str, reader: LogReader) -> None:
         """Read on from where the reader is, until the command fails."""
         reader.splice = reader.splice or Splice(keep_stamps=host.way.kind == "unit")
-        command = CommandLog(host, reader.splice, clock=self._clock.now)
+        command = CommandLog(host, reader.splice, apart=self._apart, clock=self._clock.now)
         self._open[path] = command
         async with aclosing(command.items()) as chunks:
             async for chunk in chunks:
-                self._tell(path, chunk)
-                self._take(path, reader, chunk)
+                try:
+                    await self.beginnings.hold(chunk)
+                finally:
+                    # The command does not say it again.
+                    self._tell(path, chunk)
+                    self._take(path, reader, chunk)
 
     def _tell(self, path: str, item: Chunk | LogMoved) -> None:
         """Say whether there is a log now."""
@@ -179,18 +212,16 @@ class Logs:
     def _take(self, path: str, reader: LogReader, item: Chunk | LogMoved) -> None:
         self._newest = reader
         if isinstance(item, Chunk):
-            self._picture.tap(LogPiece(path, item.data, item.at))
-            self._picture.apply(reader.feed(item.data, item.at))
-            self._show(path, reader, self._shown(path, reader, item))
-            if item.written is not None:
-                self._picture.apply([LogWritten(at=min(item.written, self._clock.now()))])
-            self._picture.touch()
+            for piece in self.beginnings.pieces(path, reader, item):
+                self._take_chunk(path, reader, piece)
         else:
             self._picture.tap(LogTurn(path, item))
             lines: list[bytes] = []
             events: list[Event] = []
             if _is_new(reader, item):
                 lines, events = reader.end(self._clock.now())
+                events = self.beginnings.judged(path, events)
+                self.beginnings.passed(path)
             elif item.how == "skipped":
                 events = reader.decoder.close(self._clock.now())
             self._picture.apply([*events, item])
@@ -198,6 +229,26 @@ class Logs:
                 reader.hole += item.size
                 return
             self._picture.add_lines([*lines, mark_of(path, item, self._picture.state.utc_offset)])
+
+    def _take_chunk(self, path: str, reader: LogReader, chunk: Chunk) -> None:
+        self._picture.tap(LogPiece(path, chunk.data, chunk.at))
+        self._boundary.cross(self._picture.state, self._readers.values())
+        events = reader.feed(chunk.data, chunk.at, self._clock.now())
+        self._picture.apply(self.beginnings.judged(path, events))
+        self._boundary.read(self._picture.state)
+        self._show(path, reader, self._shown(path, reader, chunk))
+        self._date(path, chunk)
+        self._picture.touch()
+
+    def _date(self, path: str, chunk: Chunk) -> None:
+        """Say when the log was last written to; where that is known of all logs, for all of them together."""
+        written = None if chunk.written is None else min(chunk.written, self._clock.now())
+        self._read_until[path] = written if chunk.backlog else chunk.at
+        if written is None:
+            return
+        known = [at for at in self._read_until.values() if at is not None]
+        whole = len(known) == len(self._read_until)
+        self._picture.apply([LogWritten(at=max(known) if whole else written, whole=whole)])
 
     def _shown(self, path: str, reader: LogReader, chunk: Chunk) -> bytes:
         """Return the text of a chunk that is shown: in a flood that is faster than we are, only its end."""
@@ -220,8 +271,12 @@ class Logs:
             reader.hole = 0
         self._picture.add_lines(reader.masked(reader.folder.feed(text)))
 
-    def _opened(self, target: LogTarget, size: int) -> LogOpened:
-        return LogOpened(at=self._clock.now(), path=target.path, kind=target.kind, size=size, note=target.note)
+    def _begin(self, target: LogTarget, *, renamed: bool = False) -> None:
+        """Say which log is read; where it takes the place of another one, in the pane too."""
+        now, before = self._clock.now(), self._picture.state
+        opened = LogOpened(at=now, path=target.path, kind=target.kind, note=target.note, renamed=renamed)
+        self._picture.apply([opened])
+        self._picture.add_lines(another_of(before, opened))
 
 
 def _is_begun(log: Follower | CommandLog) -> bool:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import posixpath
 import time
 
-from bringup.core.events import LogMoved
+from bringup.core.channels import is_another
+from bringup.core.events import LogMoved, LogOpened
 from bringup.core.sanitize import clean_text
+from bringup.core.state import State
 
 WORDS = {
     "rotated": "was rotated and read to its end; here begins the next file of this name",
@@ -46,6 +48,15 @@ def _words_of(moved: LogMoved) -> str:
         return BETWEEN
     special = {"read": READ_BESIDE, "missing": MISSING}.get(moved.rest, {})
     return special.get(moved.how, WORDS[moved.how])
+
+
+def another_of(before: State, opened: LogOpened) -> list[bytes]:
+    """Return the line for a log that takes the place of another one, of which the pane shows lines; else none."""
+    old = before.log
+    if not old.size or not is_another(old, opened):
+        return []
+    text = f"here begins {clean_text(opened.path)}; what stands above is of {clean_text(old.path)}"
+    return [_line(opened.at, before.utc_offset, text)]
 
 
 def unread_of(path: str, why: str, at: float, utc_offset: float) -> bytes:

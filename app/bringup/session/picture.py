@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from bringup.core.events import Event
 from bringup.core.fold import fold
 from bringup.core.state import State
+from bringup.core.words import count
 from bringup.recordings.encoder import Item
 
 PENDING_LINES = 120_000
@@ -73,7 +74,8 @@ class Picture:
 
 def left_out(lines: int) -> bytes:
     """Return the line that stands in the pane for lines that are not shown."""
-    return f"--- bringup: {lines:,} lines came too fast to be shown here; they were read all the same ---".encode()
+    told, what = count(lines, "line"), "it was" if lines == 1 else "they were"
+    return f"--- bringup: {told} came too fast to be shown here; {what} read all the same ---".encode()
 
 
 def _pass_by(_: Item) -> None:

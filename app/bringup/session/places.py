@@ -39,7 +39,7 @@ def read_place(text: str, size: int, now: float, utc_offset: float) -> Place | N
         return Place(offset=int(size * part / 100)) if part <= 100 else None
     if (clock := _CLOCK.match(text)) is not None:
         stamp = f"{clock[1]}{int(clock[2]):02}:{clock[3]}:{clock[4] or '00'}"
-        when = read_stamp(stamp.encode(), utc_offset, now)
+        when = read_stamp(stamp.encode(), utc_offset, now, by=now)
         if when is not None and not clock[1] and when > now:
             when -= _DAY
         return None if when is None else Place(when=when)
@@ -51,6 +51,9 @@ def read_place(text: str, size: int, now: float, utc_offset: float) -> Place | N
 
 
 def time_of(line: bytes, near: float, utc_offset: float) -> float | None:
-    """Return the time that a line carries at its beginning, in epoch seconds; without a date the one next to `near`."""
+    """Return the time that a line carries at its beginning, in epoch seconds.
+
+    Without a date it is the moment next to `near`, which is now; without a year the last one that has been.
+    """
     found = _STAMP.search(line, 0, _BEGINNING)
-    return None if found is None else read_stamp(found[0], utc_offset, near)
+    return None if found is None else read_stamp(found[0], utc_offset, near, by=near)

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bringup.core.events import Event
+from bringup.core.events import Event, LogOpened
 from bringup.core.fold import fold
 from bringup.core.policy import Policy
 from bringup.core.state import Link, State
 from bringup.hosts.recording import Recording
 from bringup.recordings.encoder import Item, LogPiece, LogTurn
 from bringup.session.knowledge import Knowledge
-from bringup.session.reading import LogReader
+from bringup.session.marks import another_of
+from bringup.session.reading import Boundary, LogReader
 
 
 def past_policy(knowledge: Knowledge) -> Policy:
@@ -30,17 +31,21 @@ class Player:
         self._knowledge = knowledge
         self._readers: dict[str, LogReader] = {}
         self._newest: LogReader | None = None
+        self._boundary = Boundary()
         self._lines: list[bytes] = []
 
     def take(self, t: float, item: bytes | Item) -> bool:
         """Play what was seen `t` seconds after the begin; True where the state is another one now."""
         match item:
             case bytes():
-                return self._read(LogPiece("", item, self._wall + t))
+                return self._read(LogPiece("", item, self._wall + t), self._wall + t)
             case LogPiece():
-                return self._read(item)
+                return self._read(item, self._wall + t)
             case LogTurn(path, moved):
                 return self._turn(self._reader(path), moved)
+            case LogOpened():
+                self._lines += another_of(self.state, item)
+                return self._fold([item])
             case _:
                 return self._fold([item])
 
@@ -53,10 +58,14 @@ class Player:
         """Return the unterminated tail of the log that was last read from."""
         return b"" if self._newest is None else self._newest.open_line()
 
-    def _read(self, piece: LogPiece) -> bool:
+    def _read(self, piece: LogPiece, now: float) -> bool:
         reader = self._newest = self._reader(piece.path)
         self._lines += reader.masked(reader.folder.feed(piece.data))
-        return self._fold([*reader.decoder.feed(piece.data, piece.at), *reader.decoder.peek(piece.at)])
+        self._boundary.cross(self.state, self._readers.values())
+        decoder, at = reader.decoder, piece.at
+        changed = self._fold([*decoder.feed(piece.data, at, now), *decoder.peek(at, now)])
+        self._boundary.read(self.state)
+        return changed
 
     def _turn(self, reader: LogReader, moved: Event) -> bool:
         self._newest = reader

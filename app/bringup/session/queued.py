@@ -41,6 +41,10 @@ class Looker(Protocol):
         """Return the first look that can be relied on."""
         ...
 
+    async def ask_others(self) -> None:
+        """Have the host asked what others do to the server: the next look tells."""
+        ...
+
 
 class Queue:
     """Asks about a job over one connection to a host that knows it; `sleep` is for tests."""
@@ -103,6 +107,8 @@ class Queued:
         self._open = open_job
         self._monotonic = monotonic
         self._begun = monotonic()
+        self._inner: Looker | None = None
+        """What looks at the job once it has its nodes."""
 
     async def looks(self) -> AsyncGenerator[Look, None]:
         """Yield looks for ever; raises BringupError when the watch ends by itself."""
@@ -113,7 +119,7 @@ class Queued:
                 else:
                     break
         before = self._monotonic() - self._begun
-        async with self._open(job) as inner, aclosing(inner.looks()) as looks:
+        async with self._open(job) as self._inner, aclosing(self._inner.looks()) as looks:
             async for look in looks:
                 yield replace(look, elapsed=look.elapsed + before)
 
@@ -125,6 +131,11 @@ class Queued:
             return self._look(job)
         async with self._open(job) as inner:
             return await inner.once()
+
+    async def ask_others(self) -> None:
+        """Have the nodes asked, where the job has them."""
+        if self._inner is not None:
+            await self._inner.ask_others()
 
     def _look(self, job: Job) -> Look:
         elapsed, seen = self._monotonic() - self._begun, self._queue.seen

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from bringup.core.decode import Decoder
 from bringup.core.events import Event, LinesRead, LogEvent
 from bringup.core.folding import LineFolder
 from bringup.core.redact import LineMasker
+from bringup.core.state import State
 from bringup.hosts.position import Position
 from bringup.hosts.splice import Splice
 from bringup.session.knowledge import Knowledge
@@ -31,20 +33,20 @@ class LogReader:
         self.hole = 0
         """NUL bytes passed over since the last byte of text."""
 
-    def feed(self, data: bytes, at: float | None) -> list[Event]:
-        """Return the events of the next bytes, the bar that is being drawn with them.
+    def feed(self, data: bytes, at: float | None, by: float | None = None) -> list[Event]:
+        """Return the events of the next bytes, the bar that is being drawn with them; `at` and `by` as in `Decoder`.
 
         NULs are no text: a log that is truncated under a writer that does not append has a hole before its next line.
         """
         text = self.text_of(data)
-        events = self._placed(self.decoder.feed(text, at))
+        events = self._placed(self.decoder.feed(text, at, by))
         if len(text) == len(data):
-            return [*events, *self._placed(self.decoder.peek(at))]
+            return [*events, *self._placed(self.decoder.peek(at, by))]
         self.hole += len(data) - len(text)
         if not events:
             return [LinesRead(at=at or 0.0, size=len(data), lines=0, unknown=0)]
         whole = [replace(event, size=len(data)) if isinstance(event, LinesRead) else event for event in events]
-        return [*whole, *self._placed(self.decoder.peek(at))]
+        return [*whole, *self._placed(self.decoder.peek(at, by))]
 
     def _placed(self, events: list[Event]) -> list[Event]:
         if not self.is_adrift:
@@ -75,3 +77,20 @@ class LogReader:
     def text_of(self, data: bytes) -> bytes:
         """Return the bytes that are text."""
         return data.replace(b"\0", b"") if b"\0" in data else data
+
+
+class Boundary:
+    """Between the lines of one process and those of the next in the same log: no traceback goes on beyond it."""
+
+    def __init__(self) -> None:
+        self._told = False
+
+    def read(self, state: State) -> None:
+        """Take note of what a piece of a log has told."""
+        self._told = state.attempt.last_line_at is not None
+
+    def cross(self, state: State, readers: Iterable[LogReader]) -> None:
+        """Before more is read, leave behind what is open where all that was read was found to be another process's."""
+        if self._told and state.attempt.last_line_at is None:
+            for reader in readers:
+                reader.decoder.forget()

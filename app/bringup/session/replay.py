@@ -12,13 +12,13 @@ from bringup.core.events import Server
 from bringup.core.policy import Policy
 from bringup.core.state import State
 from bringup.core.verdict import Verdict
-from bringup.session.console import Findings, Orphan, Recorded, StopPlan, Unfinished
+from bringup.session.console import Findings, Kept, Orphan, Recorded, StopPlan, Unfinished
 from bringup.session.frames import Frames, Mark
 
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0)
 _FRAMES = 1 << 32
 """More than a recording has."""
-_PLAIN = "This is a recording: nothing can be done to what was recorded."
+READ_ONLY = "This is a recording: nothing can be done to what was recorded."
 _REST = 0.02
 """Seconds that the search for marks gives way to the screen, after as many of work."""
 
@@ -158,6 +158,11 @@ class Replay:
         return True
 
     @property
+    def why_read_only(self) -> str:
+        """Why that is, in a sentence."""
+        return READ_ONLY
+
+    @property
     def policy(self) -> Policy:
         """The thresholds; no earlier starts are known."""
         return self.frames.policy
@@ -179,7 +184,7 @@ class Replay:
         """Return the bar that was being drawn."""
         return self.frames.at(self.position).tail
 
-    async def plan(self) -> StopPlan:
+    async def plan(self, left: Unfinished | None = None) -> StopPlan:
         """Refuse."""
         _refuse()
 
@@ -200,6 +205,10 @@ class Replay:
         _refuse()
 
     async def unfinished(self) -> Unfinished | None:
+        """Return nothing: it is over."""
+        return None
+
+    async def kept(self, left: Unfinished) -> Kept | None:
         """Return nothing: it is over."""
         return None
 
@@ -232,4 +241,4 @@ class Replay:
 
 
 def _refuse() -> NoReturn:
-    raise BringupError(_PLAIN, "`bringup watch HOST` watches a server.")
+    raise BringupError(READ_ONLY, "`bringup watch HOST` watches a server.")

@@ -73,7 +73,7 @@ class ServerWatch:
     async def run(self) -> None:
         """Run all channels; raises ConnectionLost when the connection ends."""
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._channels.logs.follow(self._host, self._targets), name="logs")
+            group.create_task(self._channels.logs.follow(self._host, self._targets, self._server), name="logs")
             group.create_task(self._probe(), name="probe")
             group.create_task(self._ask(), name="readiness")
             group.create_task(Looks(self._host, self._server, self._channels).run(), name="looks")

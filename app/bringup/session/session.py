@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 from bringup.core.assess import assess
@@ -15,13 +14,13 @@ from bringup.core.policy import Policy
 from bringup.core.state import State
 from bringup.core.verdict import Verdict
 from bringup.hosts.base import Host
-from bringup.hosts.diagnose import diagnose
 from bringup.hosts.greeting import greet
 from bringup.session.actions import Actions
 from bringup.session.backoff import ASK_OPERATOR, waits
 from bringup.session.clock import HostClock
-from bringup.session.console import Findings, Orphan, Recorded, Started, StopPlan, Unfinished
+from bringup.session.console import Findings, Kept, Orphan, Recorded, Started, StopPlan, Unfinished
 from bringup.session.deeds import Write
+from bringup.session.diagnosing import examine, told_here
 from bringup.session.ending import why_lost
 from bringup.session.finder import Finder
 from bringup.session.knowledge import Knowledge
@@ -69,20 +68,9 @@ class Session:
         self._target = target
         self.retries = Retries()
         self.whole_log = WholeLog(self._reach, lambda: self.state)
-        self._finder = Finder(target, Channels(self._picture, self._clock, self._logs, knowledge))
-        self._actions = Actions(
-            target.name,
-            self._picture,
-            self._clock,
-            knowledge,
-            stop_command=target.stop_command,
-            launch=target.launch,
-            drains=target.drains,
-            within=target.within,
-            narrowed=(target.port, target.pid),
-            read_only=target.read_only,
-            write=write_down,
-        )
+        self._actions = Actions(target, self._picture, self._clock, knowledge, write=write_down)
+        channels = Channels(self._picture, self._clock, self._logs, knowledge)
+        self._finder = Finder(target, channels, lambda: self._actions.ended)
         self._starts = Starts(history, target, self._picture, self._clock, self._logs, knowledge.policy)
         seen = (target.name, self._picture, self._clock, self.verdict, lambda: self.is_level)
         self.recorder = Recorder(keeping, *seen) if keeping is not None else None
@@ -141,8 +129,13 @@ class Session:
 
     @property
     def read_only(self) -> bool:
-        """Actions on the server are turned off."""
-        return self._target.read_only
+        """Actions on the server that is watched are turned off."""
+        return self._actions.protected is not None
+
+    @property
+    def why_read_only(self) -> str:
+        """Why they are, in sentences."""
+        return str(self._actions.protected or "")
 
     @property
     def policy(self) -> Policy:
@@ -165,9 +158,9 @@ class Session:
         """Return the bar that is being drawn."""
         return self._logs.open_line()
 
-    async def plan(self) -> StopPlan:
+    async def plan(self, left: Unfinished | None = None) -> StopPlan:
         """Look again at what a stop would touch."""
-        return await self._actions.plan(self._reach(), self._picture.state)
+        return await self._actions.plan(self._reach(), self._picture.state, left)
 
     def hear(self, heard: Callable[[str], None]) -> None:
         """Call `heard` with every step of an action at once, as it is told."""
@@ -180,12 +173,12 @@ class Session:
     async def restart(self, plan: StopPlan, argv: Sequence[str] | None = None) -> None:
         """Stop the server and launch it again, with `argv` as another command line."""
         started = await self._actions.restart(self._reach(), plan, argv)
-        self._finder.expect(started.pid)
+        self._finder.expect(started, (plan.server.pid, plan.server.start))
 
     async def launch(self, name: str, command: LaunchCommand) -> Started:
         """Launch a configured target, detached from the connection; raises LaunchFailed with its last words."""
         started = await self._actions.launch(self._reach(), name, command)
-        self._finder.expect(started.pid)
+        self._finder.expect(started)
         return started
 
     async def orphans(self) -> tuple[Orphan, ...]:
@@ -200,24 +193,29 @@ class Session:
         """Look for what a lost connection left in the middle, and tell it."""
         return await self._actions.look_back(self._reach())
 
+    async def standing(self) -> tuple[tuple[Server, ...], tuple[Unfinished, ...]]:
+        """Look at this moment for servers, and for all that is under way or left over, whoever began it."""
+        return await self._finder.find(self._reach()), await self._actions.claims(self._reach())
+
+    async def kept(self, left: Unfinished) -> Kept | None:
+        """Return the command that a restart that was cut off has kept."""
+        return await self._actions.kept(self._reach(), left)
+
     async def resume(self, left: Unfinished, plan: StopPlan | None = None, argv: Sequence[str] | None = None) -> None:
         """Launch what a restart that was cut off had kept."""
         started = await self._actions.resume(self._reach(), left, plan, argv)
-        follow = partial(self._finder.expect, started.pid) if started.pid else self._finder.look
-        follow()
+        self._finder.expect(started, left.server)
 
     async def discard(self, left: Unfinished) -> None:
         """Forget an action that was cut off."""
         await self._actions.discard(self._reach(), left)
 
     async def diagnose(self) -> Findings:
-        """Ask the host what an expert would ask: the ranks first, then the rest of the server's tree."""
-        state = self._picture.state
-        ranks = {rank.pid for rank in state.attempt.ranks}
-        processes = sorted(state.processes, key=lambda each: (each.pid not in ranks, each.pid))
-        argv = state.server.argv if state.server is not None else ()
-        found = await diagnose(self._reach(), processes, next(iter(argv), ""))
-        return Findings(found, tuple(self._picture.recent))
+        """Ask the host what an expert would ask; where it cannot be asked, tell what is known here."""
+        try:
+            return await examine(self._reach(), self._picture)
+        except ConnectionLost as lost:
+            return told_here(lost, self._picture)
 
     def choose(self, server: Server) -> None:
         """Watch another server."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from bringup.config.guards import Guard
     from bringup.hosts.control import LaunchCommand
 
 
@@ -31,6 +32,9 @@ class Target:
     within: int | None = None
     """Only servers below this PID are seen: the demo and the tests stay among their own processes."""
     read_only: bool = False
+    """Nothing is done to any server there."""
+    guards: tuple[Guard, ...] | None = None
+    """The read-only targets of the configuration that are on its host; None where nobody has looked."""
     stop_command: str = ""
     """Run on the host to stop the server, in the place of signals; empty where none is configured."""
     drains: Drains = Drains()

@@ -13,7 +13,7 @@ from bringup.session.headless import Look
 ENDS: frozenset[StateName] = frozenset({"ready", "failed", "stalled", "stopped", "standby", "degraded"})
 LATE = 10.0
 """Seconds for which an end that only an old log tells of is held back: the server that is waited for may just be coming
-up, and writes to the same file."""
+up, and writes to the same file. As long after somebody's restart it may not be found yet."""
 QUIET_SEEN = 60.0
 """Seconds for which nothing must have moved before our own eyes, too, before a wait ends because of silence; a quarter
 of the patience that was asked for, where that is less."""
@@ -23,6 +23,9 @@ LOSS_HOLDS = 3.0
 """Seconds for which a loss of ranks must stay all there is to say: of a server that is stopped they may go first."""
 ANSWER = 20.0
 """Seconds for which a server whose log says ready is given to answer: a loaded host is asked and answers late."""
+
+YOUNG = 120.0
+"""Seconds after its start in which a server that lives may still be about to print its arguments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,7 @@ class Wait:
         if not look.settled:
             return False
         terms, state = self._terms, look.verdict.state
-        if terms.timeout is not None and look.elapsed >= terms.timeout:
+        if self._is_late(look):
             return True
         if state not in ENDS:
             return self.is_missed(look)
@@ -60,6 +63,8 @@ class Wait:
             return held >= ANSWER
         if state == "failed" and _may_be_a_stop(look):
             return held >= LOSS_HOLDS
+        if state == "failed" and _may_be_of_before(look):
+            return False
         return state != "stalled" or self._is_proven(look, held)
 
     def _take_note(self, look: Look) -> None:
@@ -67,10 +72,18 @@ class Wait:
         if state != self._state or (state == "stalled" and not look.settled):
             self._state, self._since = state, look.elapsed
 
+    def may_come_again(self, look: Look) -> bool:
+        """Say whether this may be the end of a server that somebody restarts: then the host is asked first."""
+        is_end = look.verdict.state in ("failed", "stopped") and look.state.server is not None
+        return is_end and not self._is_late(look)
+
     def ran_out(self, look: Look) -> bool:
         """Say whether the time is over while there is no connection to say anything with."""
+        return self._is_late(look) and look.state.link.status != "up"
+
+    def _is_late(self, look: Look) -> bool:
         timeout = self._terms.timeout
-        return timeout is not None and look.elapsed >= timeout and look.state.link.status != "up"
+        return timeout is not None and look.elapsed >= timeout
 
     def is_missed(self, look: Look) -> bool:
         """Say whether no server was found in the time that was given to it to appear.
@@ -101,10 +114,29 @@ class Wait:
         return look.watched >= (QUIET_SEEN if stall is None else min(QUIET_SEEN, stall / 4))
 
 
+def comes_again(look: Look) -> bool:
+    """Say whether somebody restarts the server, or has done so just now: the new one is about to be found."""
+    known = look.state.elsewhere
+    if known is None or known.action != "restart" or known.failed:
+        return False
+    return known.ended_at is None or look.verdict.now - known.ended_at < LATE
+
+
 def _may_be_a_stop(look: Look) -> bool:
     """Say whether ranks are gone without a word while the launcher, which may still say why, is there."""
     cause = look.verdict.cause
     return look.state.gone_at is None and cause is not None and cause.kind == "killed"
+
+
+def _may_be_of_before(look: Look) -> bool:
+    """Say whether the error may be of a start before this one: it stood in the log already, and nothing else tells.
+
+    A young server that has not printed its arguments does so soon; if it does not, the error was its own.
+    """
+    server, attempt = look.state.server, look.state.attempt
+    if server is None or not attempt.faults or attempt.logged or look.state.last_loss is not None:
+        return False
+    return all(line.by is not None for line in attempt.faults) and look.verdict.now - server.started_at < YOUNG
 
 
 def impatient(policy: Policy, stall: float | None) -> Policy:

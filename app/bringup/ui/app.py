@@ -204,7 +204,10 @@ class BringupApp(KeyedApp):
                 self.notify(text, severity="warning", markup=False)
                 return
             # As text: brackets in it are no markup.
-            self.exit(message=Text(clean_text(f"The {action.action} was left half done: {action.step}")))
+            said = (
+                f"The {action.action} was left half done, nothing more is done from here. Its last step: {action.step}"
+            )
+            self.exit(message=Text(clean_text(said)))
             return
         untouched = console is not None and console.state.server is not None and action is None
         self.exit(message="The server was not touched." if untouched else None)

@@ -12,12 +12,9 @@ from textual.screen import Screen
 from bringup.core.errors import BringupError
 from bringup.core.sanitize import clean_text
 from bringup.history.place import data_folder
-from bringup.report.diagnosis import diagnosis, save
+from bringup.report.diagnosis import FOLDER, diagnosis, save
 from bringup.session.console import Console
 from bringup.ui.paint.measures import count
-
-FOLDER = "reports"
-"""Folder of the user's data in which diagnoses are kept."""
 
 
 class Diagnosing:
@@ -34,8 +31,9 @@ class Diagnosing:
         """Begin a diagnosis, unless one is being made or there is no session."""
         if console is None or self.asking:
             return
-        asked = count(len(console.state.processes), "process", "processes")
-        self.asking = f"asking the machine and {asked} for stacks, wait channels and memory; nothing is touched"
+        number = len(console.state.processes) if console.state.gone_at is None else 0
+        whom = f"the machine and {count(number, 'process', 'processes')}" if number else "the machine"
+        self.asking = f"asking {whom} for stacks, wait channels and memory; nothing is touched"
         self._draw()
         self._screen.run_worker(self._make(console), name="diagnose", group="diagnose")
 

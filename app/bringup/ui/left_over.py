@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from textual.notifications import SeverityLevel
@@ -12,8 +13,8 @@ from textual.screen import Screen
 
 from bringup.core.errors import BringupError, ConnectionLost
 from bringup.core.events import Server
-from bringup.session.console import Console, StopPlan, Unfinished
-from bringup.session.left_over import concerns, ending, is_over
+from bringup.session.console import Console, Kept, StopPlan, Unfinished
+from bringup.session.left_over import concerns, condition, ending, is_over
 from bringup.ui.screens.left import Answer, LeftDialog
 
 EVERY = 3.0
@@ -37,6 +38,10 @@ class Orderly(Protocol):
 
     def discard(self, console: Console, left: Unfinished) -> None:
         """Forget it."""
+        ...
+
+    def end_rest(self, console: Console, left: Unfinished) -> None:
+        """End what still runs of it."""
         ...
 
     def is_own(self, left: Unfinished) -> bool:
@@ -73,9 +78,14 @@ class LeftOver:
         self._seen: tuple[Unfinished | None, Server | None] = (None, None)
         """That, and the server that runs beside it."""
         self._failed: Failed | None = None
+        self._kept: Kept | None = None
+        """The command that its host has kept, whichever console began it."""
+        self._asked: Unfinished | None = None
+        """In which condition it was when the host was asked for that."""
         self._dialog: LeftDialog | None = None
         self._wanted = False
         """It is to be shown as soon as nothing else is on the screen."""
+        self._nudged = asyncio.Event()
         self._told: Unfinished | None = None
         """What the operator was told of, or shown, last."""
 
@@ -86,12 +96,31 @@ class LeftOver:
         work = self._follow(console)
         self._screen.run_worker(work, name="look-back", group="look-back", exclusive=True)
 
+    def suspect(self, console: Console) -> None:
+        """Look at once, whatever is followed already: the server ends, and somebody else may have ordered that."""
+        self._nudged.set()
+        if self.left is None and not self._orders.is_busy:
+            self.begin(console)
+
     def open(self, console: Console) -> None:
-        """Show it, because the operator asks."""
+        """Show it, because the operator asks; where nothing is known of, look before that is said."""
         if self.left is None:
-            self._orders.tell("Nothing was left in the middle here.", "information")
+            self._screen.run_worker(self._look_and_open(console), name="look-back", group="look-back", exclusive=True)
         elif self._dialog is None:
             self._show(console)
+
+    async def _look_and_open(self, console: Console) -> None:
+        if self._orders.is_busy:
+            self._orders.tell("What is done from here is under way; nothing else is known to be left.", "information")
+            return
+        try:
+            self._wanted = await console.unfinished() is not None
+        except BringupError as error:
+            self._orders.tell(f"What was left in the middle is not known. {error}", "warning")
+            return
+        if not self._wanted:
+            self._orders.tell("Nothing was left in the middle here.", "information")
+        await self._follow(console)
 
     def uncovered(self, console: Console | None) -> None:
         """The main screen is on top again: what waited for that is shown."""
@@ -115,11 +144,18 @@ class LeftOver:
             await self._take(console, left, before)
             before = left
             if found:
-                await asyncio.sleep(EVERY)
+                await self._pause()
+
+    async def _pause(self) -> None:
+        """Wait for the next look, or until there is reason for one."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._nudged.wait(), EVERY)
+        self._nudged.clear()
 
     async def _look(self, console: Console) -> Unfinished | None:
         try:
-            return await console.unfinished()
+            left = await console.unfinished()
+            return replace(left, untouched=True) if left is not None and console.read_only else left
         except ConnectionLost:
             # It is begun anew with the next connection.
             return self.left
@@ -133,18 +169,44 @@ class LeftOver:
         if left is not None and is_over(left) and before is not None and is_over(before):
             await self._end(console, left)
             return
+        known = self._kept
+        await self._ask_kept(console, left)
         seen = (left, beside(console, left))
-        is_same, self.left, self._seen = seen == self._seen, left, seen
+        is_same, self.left, self._seen = seen == self._seen and self._kept is known, left, seen
         if left is None and (before is not None or self._failed is None):
             self._settled()
         elif self._dialog is not None and not is_same:
-            self._dialog.call_next(self._dialog.renew, *seen)
+            self._dialog.call_next(self._dialog.renew, *seen, self._known.plan, self._known.argv)
         elif self._dialog is None and left is not None and self._is_news(left):
             self._tell_first(console, left)
         self._told = left
         self._show_if_wanted(console)
         if not is_same:
             self._orders.paint()
+
+    async def _ask_kept(self, console: Console, left: Unfinished | None) -> None:
+        """Ask for the command that is kept, once for each condition; after a lost connection anew."""
+        now = condition(left) if left is not None else None
+        if now == self._asked:
+            return
+        self._kept, self._asked = None, None
+        try:
+            if left is not None and not console.read_only:
+                self._kept = await console.kept(left)
+        except ConnectionLost:
+            return
+        except BringupError:
+            # It can be launched as it is kept all the same.
+            self._kept = None
+        self._asked = now
+
+    @property
+    def _known(self) -> Failed:
+        """What this console knows of it, and else what the host has kept."""
+        failed = self._failed or Failed("")
+        if failed.plan is not None or self._kept is None:
+            return failed
+        return Failed(failed.why, self._kept.plan, self._kept.argv)
 
     def _is_news(self, left: Unfinished) -> bool:
         told = self._told
@@ -180,7 +242,7 @@ class LeftOver:
 
     def _show(self, console: Console) -> None:
         self._wanted = False
-        failed = self._failed or Failed("")
+        failed = self._known
         dialog = self._dialog = LeftDialog(
             self._node(console),
             self.left,
@@ -188,7 +250,6 @@ class LeftOver:
             plan=failed.plan,
             argv=failed.argv,
             beside=beside(console, self.left),
-            read_only=console.read_only,
         )
         self._screen.app.push_screen(dialog, lambda answer: self._answered(console, dialog, answer))
 
@@ -201,10 +262,13 @@ class LeftOver:
 
     def _answered(self, console: Console, dialog: LeftDialog, answer: Answer | None) -> None:
         self._dialog = None
-        left, failed = dialog.left, self._failed
+        left, plan = dialog.left, self._known.plan
         if left is None:
             self._failed = None
         if answer is None or left is None:
+            return
+        if answer == "end":
+            self._orders.end_rest(console, left)
             return
         other = beside(console, left)
         if answer == "launch" and other is not None:
@@ -214,7 +278,6 @@ class LeftOver:
         if answer == "discard":
             self._orders.discard(console, left)
         else:
-            plan = failed.plan if failed is not None else None
             self._orders.resume(console, left, plan, dialog.argv if dialog.is_edited else None)
 
 

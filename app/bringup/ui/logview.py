@@ -5,6 +5,7 @@ from __future__ import annotations
 from textual.widgets import Input
 
 from bringup.core.verdict import RankView
+from bringup.core.words import count
 from bringup.ui.board import Board
 from bringup.ui.loglines import ERROR, pattern_for, pattern_of_rank
 from bringup.ui.picture import Picture
@@ -50,7 +51,7 @@ class LogView:
         if self._pane.search is None:
             return ""
         if not self._board.matches:
-            return f"Nothing in the {self._pane.lines.held:,} lines held here matches."
+            return f"Nothing in the {count(self._pane.lines.held, 'line')} held here matches."
         return self.next_match(-1)
 
     def next_match(self, step: int) -> str:
@@ -87,7 +88,7 @@ class LogView:
         found = self._pane.lines.find_text(cause.line, cause.line_number or 0)
         if found is None:
             number = f"Line {cause.line_number:,}" if cause.line_number else "That line"
-            return f"{number} is not among the {self._pane.lines.held:,} lines held here."
+            return f"{number} is not among the {count(self._pane.lines.held, 'line')} held here."
         self._pane.go_to(found)
         self._pane.focus()
         return ""

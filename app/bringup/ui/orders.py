@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
 
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
 from bringup.core.errors import BringupError, ConnectionLost
 from bringup.core.sanitize import clean_text
-from bringup.core.state import Action
+from bringup.core.state import Action, State
 from bringup.session.console import Console, Orphan, StopPlan, Unfinished
+from bringup.session.left_over import concerns
 from bringup.ui.left_over import Failed, LeftOver
 from bringup.ui.paint.notices import may_hurry
-from bringup.ui.paint.progress import freed
+from bringup.ui.paint.progress import freed, left_of
 from bringup.ui.picture import Picture
 from bringup.ui.screens.confirm import ClearDialog, HurryDialog, RestartDialog, StopDialog
+from bringup.ui.screens.dialog import Answer, Dialog
+
+_SLOW = 1.5
+"""Seconds after which it is said that a key was heard, where what it asks for is not there yet."""
 
 
 class Orders:
@@ -29,6 +36,10 @@ class Orders:
         self._console = console
         self._doing = ""
         """The order that was confirmed and has not ended: a second one must not take its place."""
+        self._asking: tuple[Dialog[Any], StopPlan] | None = None
+        """The question whether a server that runs is touched, while it is asked."""
+        self._hurrying: HurryDialog | None = None
+        """The question whether what is left is killed now, while it is asked."""
         self.left_over = LeftOver(screen, self, self._node)
         """What was left in the middle on the host."""
         self._paint = paint
@@ -39,10 +50,15 @@ class Orders:
     def begin(self, action: str) -> None:
         """Begin "stop" or "restart", unless one is under way or there is nothing to act on."""
         console = self._console()
-        if console is None or console.read_only:
+        if console is None:
+            return
+        if console.read_only:
+            self.tell(console.why_read_only, "warning")
             return
         if action == "stop" and self.plan is not None and self._drains(console):
-            self._screen.run_worker(self._hurry(self.plan), name="hurry", group="hurry", exclusive=True)
+            if self._hurrying is None:
+                self._hurrying = HurryDialog(self.plan, left_of(console.state, self.plan))
+                self._screen.run_worker(self._hurry(console, self._hurrying), name="hurry", group="hurry")
             return
         if self._has_order(console):
             return
@@ -82,9 +98,13 @@ class Orders:
             text = " ".join([action.step, *freed(after)])
             self._screen.notify(clean_text(text), title=action.action, markup=False, timeout=12)
         console = self._console()
+        self._follow_question(after)
+        self._follow_hurry(console, after)
         is_up = after.state.link.status == "up" and (before is None or before.state.link.status != "up")
         if console is not None and is_up:
             self.left_over.begin(console)
+        elif console is not None and before is not None and _ending_of(before.state) != _ending_of(after.state):
+            self.left_over.suspect(console)
 
     @property
     def is_busy(self) -> bool:
@@ -108,6 +128,13 @@ class Orders:
             return
         self._screen.run_worker(self._discard(console, left), name="discard", group="orders", exclusive=True)
 
+    def end_rest(self, console: Console, left: Unfinished) -> None:
+        """Ask whether what still runs of it is ended, and do it; a whole server is stopped as it was launched."""
+        if left.server in left.alive:
+            self.begin("stop")
+        elif not self._has_order(console):
+            self._screen.run_worker(self._stop(console, left), name="stop", group="orders", exclusive=True)
+
     def paint(self) -> None:
         """Draw the screen anew."""
         self._screen.call_next(self._paint)
@@ -128,18 +155,53 @@ class Orders:
         doing = console.state.action
         return doing is not None and may_hurry(doing) and self._doing in ("stop", "restart")
 
-    async def _hurry(self, plan: StopPlan) -> None:
-        if await self._screen.app.push_screen_wait(HurryDialog(plan)) is not None:
-            plan.hurry.now()
+    async def _ask(self, console: Console, plan: StopPlan, dialog: Dialog[Answer]) -> Answer | None:
+        """Ask about a server; it is not asked any more once that has ended."""
+        self._asking = (dialog, plan) if _runs(console.state, plan) else None
+        try:
+            return await self._screen.app.push_screen_wait(dialog)
+        finally:
+            self._asking = None
 
-    async def _stop(self, console: Console) -> None:
-        plan = await self._look(console)
+    def _follow_question(self, after: Picture) -> None:
+        if self._asking is None:
+            return
+        dialog, plan = self._asking
+        if not _runs(after.state, plan):
+            self._asking = None
+            dialog.settle()
+            told = f"The server (PID {plan.server.pid}) has ended while you were asked: nothing was done to it."
+            self.tell(told, "warning")
+
+    def _follow_hurry(self, console: Console | None, after: Picture) -> None:
+        """Keep the question about what is left to what is left, and close it once it is no question any more."""
+        if self._hurrying is None:
+            return
+        if console is None or not self._drains(console):
+            self._hurrying.settle()
+        else:
+            self._hurrying.renew(left_of(after.state, self._hurrying.plan))
+
+    async def _hurry(self, console: Console, dialog: HurryDialog) -> None:
+        try:
+            answer = await self._screen.app.push_screen_wait(dialog)
+        finally:
+            self._hurrying = None
+        if answer is None:
+            return
+        if self.plan is dialog.plan and self._drains(console):
+            dialog.plan.hurry.now()
+        else:
+            self.tell("It was over by then: that key killed nothing.", "information")
+
+    async def _stop(self, console: Console, left: Unfinished | None = None) -> None:
+        plan = await self._look(console, left)
         if plan is None:
             return
         if not plan.members:
             self.tell("All processes of this server have ended: there is nothing to stop.", "information")
             return
-        way = await self._screen.app.push_screen_wait(StopDialog(plan))
+        way = await self._ask(console, plan, StopDialog(plan))
         if way is not None:
             await self._do(console, "stop", console.stop(plan, way), plan)
 
@@ -147,23 +209,38 @@ class Orders:
         plan = await self._look(console)
         if plan is None:
             return
-        argv = await self._screen.app.push_screen_wait(RestartDialog(plan))
+        if plan.restartable and await self._is_kept(console):
+            self.left_over.open(console)
+            return
+        argv = await self._ask(console, plan, RestartDialog(plan))
         if argv is None:
             return
         error = await self._do(console, "restart", console.restart(plan, argv or None), plan)
         if error is not None and not isinstance(error, ConnectionLost):
             self.left_over.begin(console, Failed(str(error), plan, argv or plan.argv))
 
+    async def _is_kept(self, console: Console) -> bool:
+        """Say whether the host has what the server was launched with: it failed long after a restart."""
+        try:
+            left = await console.unfinished()
+        except BringupError:
+            return False
+        return left is not None and "launch" in left.can and concerns(left, console.state)
+
     async def _clear(self, console: Console, chosen: Sequence[Orphan]) -> None:
         if await self._screen.app.push_screen_wait(ClearDialog(self._node(console), chosen)):
             await self._do(console, "clearing of orphans", console.clear(chosen))
 
-    async def _look(self, console: Console) -> StopPlan | None:
+    async def _look(self, console: Console, left: Unfinished | None = None) -> StopPlan | None:
+        text = "The host is asked what that would touch; it takes its time."
+        slow = asyncio.get_running_loop().call_later(_SLOW, self.tell, text, "information")
         try:
-            return await console.plan()
+            return await (console.plan() if left is None else console.plan(left))
         except BringupError as error:
             self.tell(str(error), "error")
             return None
+        finally:
+            slow.cancel()
 
     async def _do(
         self, console: Console, name: str, order: Awaitable[None], plan: StopPlan | None = None
@@ -203,3 +280,15 @@ class Orders:
         """Return what the operator calls the host, and what it calls itself."""
         node = console.state.node
         return self._title if node in ("", self._title) else f"{self._title} ({node})"
+
+
+def _ending_of(state: State) -> tuple[float | None, float | None, int]:
+    """What tells that the watched server ends: each of them may be the first sign of a stop from another console."""
+    return state.gone_at, state.last_loss, len(state.attempt.endings)
+
+
+def _runs(state: State, plan: StopPlan) -> bool:
+    """Say whether the planned server is the one that is watched, and runs."""
+    server = state.server
+    same = server is not None and (server.pid, server.start) == (plan.server.pid, plan.server.start)
+    return same and state.gone_at is None

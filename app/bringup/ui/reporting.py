@@ -11,8 +11,8 @@ from textual.screen import Screen
 
 from bringup.core.errors import BringupError
 from bringup.core.sanitize import clean_text
+from bringup.report.diagnosis import FOLDER
 from bringup.session.series import Point, Series
-from bringup.ui.diagnosing import FOLDER
 from bringup.ui.picture import Picture
 
 

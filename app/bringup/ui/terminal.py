@@ -9,15 +9,16 @@ OWN_THEME = "bringup-"
 """What the names of our own themes begin with."""
 _LIGHT_BACKGROUNDS = ("7", "15")
 """Colour numbers that COLORFGBG gives to a light background (rxvt, Konsole and others set it)."""
+_INSTEAD = "`bringup explain FILE` needs none: it prints what a log tells."
 
 
-def why_not(environment: Mapping[str, str], *, is_tty: bool, encoding: str = "utf-8") -> str:
+def why_not(environment: Mapping[str, str], *, is_tty: bool, encoding: str = "utf-8", instead: str = _INSTEAD) -> str:
     """Return the sentence why the console cannot run here, or an empty string when it can.
 
     `is_tty` says that standard input, output and error are all terminals; `encoding` is the one of the locale, as
     Python names it. In the C and POSIX locales that is UTF-8 (PEP 538, PEP 540), and terminals of today agree.
+    `instead` tells what needs no terminal.
     """
-    instead = "`bringup explain FILE` needs none: it prints what a log tells."
     if not is_tty:
         return f"The console needs a terminal, and this is not one (a pipe or a file). {instead}"
     if environment.get("TERM", "") in ("", "dumb"):

@@ -82,6 +82,8 @@ class ServerFound(Event):
 
     server: Server
     others: tuple[Server, ...] = ()
+    instead: bool = False
+    """It is of the launch that is watched already, whose first process was taken for it until now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +119,13 @@ class ActionStep(Event):
     failed: bool = False
     left: float | None = None
     """Seconds until the next step is taken, where there is a limit: a countdown."""
+    name: str = ""
+    """The step as it is written down on the host, where it is: stopping, killing, waiting, launching."""
     detail: Mapping[str, str] = field(default_factory=dict)
+    who: str = ""
+    """Who does it on another console; "" for what is done on this one."""
+    since: float | None = None
+    """When it was begun, where that is not known from the first of its steps."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -199,11 +199,21 @@ class LogOpened(Event):
     """"file", "deleted", "pipe", "terminal", "journal", "null", "missing", "denied": what kind of target it is."""
     size: int = 0
     note: str = ""
+    renamed: bool = False
+    """What was read before has this name now: it is the same file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogWritten(Event):
     """The file was last written to at this time, as the host itself tells of bytes that were there before."""
+
+    whole: bool = False
+    """That holds for everything that was read so far, of all logs: nothing of it was written later."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogBegan(Event):
+    """Here the log ended when the watched server was launched: nothing that was read before is of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

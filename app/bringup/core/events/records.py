@@ -93,9 +93,13 @@ class Launcher:
     start: str = ""
     """Its own command to start it; with {command} in it, the place where a command is run that becomes the server."""
     says: str = ""
-    """Prints the last words of a server that it started."""
+    """Prints the last words of a server that it started, of the last {since} seconds."""
+    lives: str = ""
+    """Tells whether what it started lives, in its own words (hosts/control/lives.sh)."""
     respawns: bool | None = False
     """It starts the server again by itself after a kill; None: nobody can tell."""
+    own: str = ""
+    """The part of `detail` that is about its own commands: what they need of this login, or why they are not used."""
     scope: str = ""
     """Everything in the server's control group ends with its stop command ("cgroup"); "" where only the server does."""
     parent: int | None = None
@@ -105,6 +109,8 @@ class Launcher:
     Nothing that stands above a prompt (a login, a terminal) is among it: whoever sits there launched the server."""
     sentence: str = ""
     """What a stop and a restart do here, for the operator."""
+    bound: str = ""
+    """Why nothing can be launched here a second time, as the rest of a sentence: it would not be where it was."""
 
 
 @dataclass(frozen=True, slots=True)

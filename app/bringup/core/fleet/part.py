@@ -8,6 +8,7 @@ from bringup.core.agreement import is_worker
 from bringup.core.causes import root_line
 from bringup.core.state import State
 from bringup.core.verdict import Verdict
+from bringup.core.whose import without_later
 
 WORKING = ("starting", "slow")
 ENDED = ("failed", "stopped")
@@ -45,8 +46,9 @@ class Part:
 
     def ended_at(self, now: float) -> float:
         """Return when its first error was printed or its launcher was gone, on the clock that `now` is of."""
-        root = root_line(self.state.attempt)
-        told = [line.at for line in self.state.attempt.endings]
+        attempt = without_later(self.state)[0].attempt
+        root = root_line(attempt)
+        told = [line.at for line in attempt.endings]
         ends = [root.at] if root is not None else [at for at in (*told[:1], self.state.gone_at) if at is not None]
         return self.on_clock(min(ends, default=self.verdict.now), now)
 

@@ -22,6 +22,15 @@ kind() {
     fi
 }
 
+# Prints behind $2 why a log cannot be gone on with: folder (that is gone), denied or full.
+closed() {
+    if [ ! -d "${1%/*}/" ]; then echo "$2 folder"
+    elif [ -e "$1" ] && [ ! -w "$1" ]; then echo "$2 denied"
+    elif [ ! -e "$1" ] && [ ! -w "${1%/*}/" ]; then echo "$2 denied"
+    elif crowded "$1"; then echo "$2 full"
+    fi
+}
+
 # Prints append where descriptor $1 was opened with O_APPEND (02000, open(2)), else anew: its log begins with the launch.
 how() {
     flags=$(sed -n 's/^flags:[[:space:]]*0*//p' "$proc/fdinfo/$1" 2>/dev/null)
@@ -37,7 +46,7 @@ reader() {
 }
 
 same || { echo "gone yes"; exit; }
-mask=022
+mask=022 within=no
 while read -r key value _; do
     case $key in
         Uid:) [ "$value" = "$(id -u)" ] || echo "user $(id -nu "$value" 2>/dev/null || echo "$value")" ;;
@@ -45,14 +54,18 @@ while read -r key value _; do
         Cpus_allowed_list:) cpus=$value ;;
     esac
 done <"$proc/status"
-for space in mnt pid; do
-    [ "$proc/ns/$space" -ef "/proc/self/ns/$space" ] || echo "space $space"
+# The last one counts: with another root it is a container.
+for space in uts ipc user net pid mnt; do
+    # What may not be looked at (ptrace(2): another group will do) tells nothing of where it is.
+    [ "$proc/ns/$space" -ef "/proc/self/ns/$space" ] || ! readlink "$proc/ns/$space" >/dev/null 2>&1 || echo "space $space"
 done
 first=$(head -c 4096 "$proc/environ" 2>/dev/null | tr '\000' '\n' | head -n 1)
 case $first in [!=]*=*) ;; *) echo "environ none" ;; esac
 cwd=$(link "$proc/cwd") cwd=${cwd%.}
 [ "$cwd" -ef "$proc/cwd" ] || echo "cwd-gone yes"
 printf %s "$cwd" | tell cwd
+program=$(tr '\n\000' ' \n' <"$proc/cmdline" | head -n 1)
+finds "$proc/cwd" "$proc/environ" "$program" || { printf %s "$program" | tell program; }
 for fd in 1 2; do
     to=$(link "$proc/fd/$fd") to=${to%.} kind=$(kind "$proc/fd/$fd" "$to") how=$(how "$fd")
     case $kind in
@@ -60,13 +73,16 @@ for fd in 1 2; do
         copied) to=$log how=append ;;
         null | inside) how=append ;;
     esac
-    case $kind in pipe) reader "$to" | tell reader ;; esac
+    case $kind in pipe) reader "$to" | tell reader ;; inside) within=yes ;; esac
     case $fd in 1) name=out out=$to out_how=$how ;; 2) name=err err=$to err_how=$how ;; esac
     printf %s "$to" | tell "$name"
     echo "$name-kind $kind"
     echo "$name-how $how"
+    case $kind in file | deleted | copied) [ "$fd/$to" = "2/$out" ] || closed "$to" "$name-closed" ;; esac
 done
 
+# What ends meanwhile shows nothing of itself any more: none of what was told before is true then.
+same || { echo "gone yes"; exit; }
 [ -n "$folder" ] || exit 0
 secrets() { cat "$proc/environ" >"$1/environ" && cat "$proc/cmdline" >"$1/argv" && cat "$1/argv" >"$1/was"; }
 hidden=$(hide "$folder") whole=yes
@@ -78,10 +94,10 @@ secrets "$hidden" 2>/dev/null || {
 }
 if [ "$whole" = yes ] && echo "$mask" >"$folder/umask" &&
     echo "$nice" >"$folder/nice" && echo "$cpus" >"$folder/cpus" && cat "$proc/limits" >"$folder/limits" &&
-    cat "$proc/cgroup" >"$folder/cgroup" && cat "$proc/oom_score_adj" >"$folder/oom" &&
+    scheduled "$pid" >"$folder/scheduled" && cat "$proc/cgroup" >"$folder/cgroup" && cat "$proc/oom_score_adj" >"$folder/oom" &&
     echo "$out_how" >"$folder/out-how" && echo "$err_how" >"$folder/err-how" &&
     ln -sfn -- "$cwd" "$folder/cwd" && ln -sfn -- "$out" "$folder/out" && ln -sfn -- "$err" "$folder/err" &&
-    : >"$folder/ticket" && same; then
+    { [ "$within" = no ] && rm -f "$folder/within" || : >"$folder/within"; } && : >"$folder/ticket" && same; then
     watch_over "$folder" "$hidden"
     echo "kept yes"
 else

@@ -2,7 +2,8 @@
 folder=$1
 cd "$folder" && mv ticket taken 2>/dev/null || exit 75
 umask 077
-identify $$ && echo "$$:$start" >new.new && mv -f new.new new
+# What is not written down could be launched a second time.
+identify $$ && echo "$$:$start" >new.new && mv -f new.new new || { mv taken ticket; exit 74; }
 own_nice=$nice
 
 # Repeats the limits of the first launch (proc_pid_limits(5), prlimit(1)); the shell's own ulimit does for some.
@@ -34,7 +35,21 @@ allowed=$(cat cpus) score=$(cat oom) wanted=$(cat nice)
 [ "$(cat /proc/$$/oom_score_adj)" = "$score" ] || { echo "$score" >/proc/$$/oom_score_adj; } 2>/dev/null
 more=''
 [ "$wanted" -eq "$own_nice" ] || { [ "$wanted" -lt "$own_nice" ] && [ "$(id -u)" -ne 0 ]; } || more="nice -n $((wanted - own_nice))"
+while read -r line; do
+    case $line in
+        'scheduling class that was batch') chrt -b -p 0 $$ ;;
+        'scheduling class that was idle') chrt -i -p 0 $$ ;;
+        'scheduling class that was fifo '*) chrt -f -p "${line##* }" $$ ;;
+        'scheduling class that was rr '*) chrt -r -p "${line##* }" $$ ;;
+        'I/O priority that was realtime:'*) ionice -c 1 -n "${line##* }" -p $$ ;;
+        'I/O priority that was best-effort:'*) ionice -c 2 -n "${line##* }" -p $$ ;;
+        'I/O priority that was idle') ionice -c 3 -p $$ ;;
+    esac
+done <scheduled >/dev/null 2>&1
+# With the priority that it will have: a kernel may tell that of I/O by it.
+scheduled $$ "$($more sh -c 'ionice -p $$' 2>/dev/null)" >scheduled.new
 {
+    grep -vxF -f scheduled.new scheduled
     differing | while IFS=@ read -r name soft hard _; do echo "limit ($name) that was $soft"; done
     [ "$(cpus)" = "$allowed" ] || echo "set of CPUs that was $allowed"
     [ "$wanted" -eq "$own_nice" ] || [ -n "$more" ] || echo "priority (nice) that was $wanted"

@@ -1,21 +1,17 @@
-# Arguments: PID START ACTION TOKEN LEASE KEEP WHO ABOUT COMMAND ABOVE RESPAWNS. Begins an action on a server unless another
-# one is under way. ABOVE is PID:START of each process that may start the server again, RESPAWNS yes where one does.
-# An action that gave no sign for LEASE seconds was cut off and can be taken over, one of the same TOKEN always; what it
-# kept stays with KEEP = yes. COMMAND starts the server again, or is the place for it. Prints "claimed" and the folder
-# (hexadecimal); "busy", its age, and what is under way; or "nowhere", a folder (hexadecimal) and whose that is.
-server=$1-$2 action=$3 token=$4 lease=$5 keep=$6 who=$7 about=$8
+# Arguments: PID START ACTION TOKEN LEASE KEEP WHO [LINE]... Begins an action on a server unless another one is under way.
+# Each LINE is a key and what is written down of the server: engine; port, empty where it is not known; usual, the port that
+# its engine takes where none is set; about, it in words; command, that starts it again, or the place for it; above, PID:START
+# of each process that may start it again; respawns, yes where one does; launcher, what that is in words; says, the command
+# that prints the last words of what it has started; lives, the one that tells whether that lives. An action that gave no sign
+# for LEASE seconds was cut off and can be taken over, one of the same TOKEN always; what it kept stays with KEEP = yes. Prints
+# "claimed" and the folder (hexadecimal); "busy", its age, and what is under way; or "nowhere", a folder (hexadecimal) and whose
+# that is.
+server=$1-$2 action=$3 token=$4 lease=$5 keep=$6 who=$7
+shift 7
 umask 077
 hexadecimal() { printf %s "$1" | od -An -v -tx1 | tr -d ' \n'; }
 owner() { set -- $(LC_ALL=C ls -ldn "$1" 2>/dev/null) && echo "${3:-}"; }
 name() { id -nu "$1" 2>/dev/null || echo "$1"; }
-home=$(place) || {
-    home=$base/bringup-$(id -u) whose=$(owner "$base/bringup-$(id -u)")
-    echo "nowhere $(hexadecimal "$home") $([ -z "$whose" ] || name "$whose")"
-    exit
-}
-expire "$home"
-folder=$home/$server
-fresh=$home/.claim.$token.$$
 # Other users' folders are closed to us. What they act on they mark in the open, with a file of their own. Only root and
 # the server's owner can act on it, so nobody else's mark counts.
 elsewhere() {
@@ -29,28 +25,51 @@ elsewhere() {
         [ "$passed" -lt "$lease" ] || continue
         echo "busy $passed"
         echo "user $(name "$user")"
+        # It may be gone by now: whoever gives way takes it along.
         head -c 2000 "$theirs" 2>/dev/null
-        return
+        return 0
     done
     return 1
 }
+home=$(place) || {
+    home=$base/bringup-$(id -u) whose=$(owner "$base/bringup-$(id -u)")
+    elsewhere && exit
+    # Why there is none, mkdir says.
+    [ -n "$whose" ] || mkdir "$home"
+    echo "nowhere $(hexadecimal "$home") $([ -z "$whose" ] || name "$whose")"
+    exit
+}
+expire "$home"
+folder=$home/$server
+fresh=$home/.claim.$token.$$
 elsewhere && exit
+# free: nobody else acts on it from this login.
+free() {
+    theirs=$(sed -n 's/^token //p' "$folder/claim")
+    { [ "$theirs" = "$token" ] || [ "$(age "$folder/claim")" -ge "$lease" ] || grep -qx 'left yes' "$folder/claim"; } &&
+        ! launching "$folder" >/dev/null
+}
+busy() { echo "busy $(age "$folder/claim")" && cat "$folder/claim"; }
 made=no
 mkdir "$folder" 2>/dev/null && made=yes
 read -r boot </proc/sys/kernel/random/boot_id
 read -r up _ </proc/uptime
 ticks=$((${up%.*}${up#*.} * $(getconf CLK_TCK 2>/dev/null || echo 100) / 100))
-printf 'token %s\naction %s\nboot %s\nticks %s\nwho %s\nabout %s\ncommand %s\nabove %s\nrespawns %s\n' \
-    "$token" "$action" "$boot" "$ticks" "$who" "$about" "$9" "${10}" "${11}" >"$fresh"
+printf '%s\n' "token $token" "action $action" "boot $boot" "up ${up%.*}" "ticks $ticks" "who $who" "$@" |
+    cat >"$fresh" && mkdir -p "$folder" || {
+    rm -f "$fresh"
+    rmdir "$folder" 2>/dev/null
+    # What was written down while there was room is true all the same.
+    if [ -f "$folder/claim" ] && ! free; then busy; else echo "nowhere"; fi
+    exit
+}
 # A hard link is made whole or not at all, and by one only.
 if ! ln "$fresh" "$folder/claim" 2>/dev/null; then
-    if ! grep -qx "token $token" "$folder/claim" && [ "$(age "$folder/claim")" -lt "$lease" ]; then
-        echo "busy $(age "$folder/claim")"
-        cat "$folder/claim"
+    if ! free || ! succeed "$fresh" "$folder" "$theirs"; then
+        busy
         rm -f "$fresh"
         exit
     fi
-    mv -f "$fresh" "$folder/claim"
 fi
 rm -f "$fresh"
 { ! read -r mark <"$folder/mark" || rm -f -- "$mark"; } 2>/dev/null
@@ -68,4 +87,6 @@ if [ "$keep" != yes ]; then
     [ "$hidden" = "$folder" ] || rm -rf -- "$hidden"
     for file in "$folder"/*; do case ${file##*/} in claim | mark) ;; *) rm -rf -- "$file" ;; esac; done
 fi
+# A launch that is acted on now is not to be tried again as it was.
+for laid in "$home"/.laid.*; do ! grep -qx "${server%-*}:${server##*-}" "$laid/new" || rm -rf -- "$laid"; done 2>/dev/null
 echo "claimed $(hexadecimal "$folder")"

@@ -8,10 +8,16 @@ from bringup.core.events import Process, Server
 from bringup.hosts.control.processes import Identity, Row
 
 
-def proven(rows: Mapping[int, Row], server: Server, known: Collection[Identity]) -> set[int]:
-    """Return the PIDs of the launcher, of the processes recorded earlier as its own, and of their descendants."""
+def proven(
+    rows: Mapping[int, Row], server: Server, known: Collection[Identity], apart: Collection[Identity] = ()
+) -> set[int]:
+    """Return the PIDs of the launcher, of the processes recorded earlier as its own, and of their descendants.
+
+    What is `apart`, and all below it, is none of them although it descends from the launcher.
+    """
     ours = {(server.pid, server.start), *known}
-    return descendants(rows, {pid for pid, row in rows.items() if (pid, row.start) in ours})
+    found = descendants(rows, {pid for pid, row in rows.items() if (pid, row.start) in ours})
+    return found - descendants(rows, {pid for pid, row in rows.items() if (pid, row.start) in apart})
 
 
 def descendants(rows: Mapping[int, Row], roots: Set[int]) -> set[int]:
@@ -33,17 +39,25 @@ def launcher_group(rows: Mapping[int, Row], server: Server, known: Iterable[Proc
     return next(recorded, None) or (server.pid if row is None else None)
 
 
-def own_session(rows: Mapping[int, Row], server: Server) -> set[int]:
+def own_session(rows: Mapping[int, Row], server: Server, known: Iterable[Process]) -> set[int]:
     """Return the PIDs in the group or session that the launcher itself made, and began with it.
 
     Its number stays taken while anything is left in it, so what is there began under the launcher. A launcher that
-    shares the group of a script or shell made none, and nothing can be concluded from that one.
+    shares the group of a script or shell made none, and nothing can be concluded from that one; where it is recorded
+    as such and has ended, its number may be somebody else's group by now.
     """
     row = rows.get(server.pid)
     if row is not None and row.start != server.start:
         return set()
-    return {pid for pid, each in rows.items() if server.pid in (each.pgid, each.sid) and each.start >= server.start} - {
-        server.pid
+    recorded = (each for each in known if (each.pid, each.start) == (server.pid, server.start) and each.pgid)
+    launcher = row or next(recorded, None)
+    group, session = (launcher.pgid, launcher.sid) if launcher is not None else (server.pid, server.pid)
+    return {
+        pid
+        for pid, each in rows.items()
+        if each.start >= server.start
+        and pid != server.pid
+        and (each.pgid == group == server.pid or each.sid == session == server.pid)
     }
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 
 from bringup.core.errors import ChannelRefused
 from bringup.core.sanitize import clean_text
 from bringup.hosts.base import Completed, Host
-from bringup.hosts.control.processes import script
+from bringup.hosts.control.processes import list_processes, script
 
 ANSWER = 10.0
 """Seconds for nvidia-smi to answer."""
@@ -47,6 +47,18 @@ async def gpu_holders(host: Host) -> Holders:
             sum_of = held.get(int(pid), 0)
             held[int(pid)] = sum_of + int(used) if used.isdigit() and sum_of is not None else None
     return Holders(held, answered=True)
+
+
+async def still_held(host: Host, ended: Collection[int]) -> Holders:
+    """Ask for the memory that the driver has not taken back of processes that have ended.
+
+    A PID that is running again is another process by now, and what that holds is its own.
+    """
+    gpus = await gpu_holders(host)
+    pids = sorted(gpus.held.keys() & set(ended))
+    rows = await list_processes(host, pids) if pids else {}
+    held = {pid: gpus.held[pid] for pid in pids if pid not in rows or rows[pid].ended}
+    return replace(gpus, held=held)
 
 
 def _refusal(done: Completed) -> str:

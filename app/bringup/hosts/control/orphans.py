@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from bringup.core.events import Process, Server
-from bringup.hosts import readiness
 from bringup.hosts.base import Host
 from bringup.hosts.control import processes
 from bringup.hosts.control.family import descendants
-from bringup.hosts.control.gpu_memory import Holders, gpu_holders
+from bringup.hosts.control.gpu_memory import Holders, gpu_holders, still_held
 from bringup.hosts.control.pace import Pace
 from bringup.hosts.control.processes import Identity, Row, Signal, script
-from bringup.hosts.control.steps import Report, Step, count, still_run
+from bringup.hosts.control.serving import why_serving
+from bringup.hosts.control.steps import Report, Step, count, count_ended, still_run
 from bringup.hosts.control.stopped import Stopped
 from bringup.hosts.control.stopping import GPU_WAIT, KILL_WAIT, STEP
 from bringup.hosts.discover import discover
@@ -22,12 +22,11 @@ from bringup.hosts.discover.candidates import Engine
 
 GRACE = 3.0
 """Seconds between SIGTERM and SIGKILL: there is nobody left whom an orphan could still serve."""
-MOST_PORTS = 8
-ASK_TIMEOUT = 2.0
 _CHILD = "child"
 """The part of a process that multiprocessing started and that has no title yet."""
 _REAPERS = frozenset(
     {"systemd", "init", "tini", "dumb-init", "docker-init", "catatonit", "s6-svscan", "containerd-shim"}
+    | {"sleep", "tail", "pause"}
 )
 """What takes over the children of a process that has ended (PR_SET_CHILD_SUBREAPER, prctl(2))."""
 Memory = Literal["held", "none", "unknown", "no GPU"]
@@ -81,7 +80,8 @@ async def orphans(host: Host, engines: Sequence[Engine], *, within: int | None =
             chosen[process.pid] = _orphan(process, engine, gpus)
     aged = await _with_age(host, chosen)
     init = await _python_as_init(host)
-    judged = [await _judge(host, each, found.user, found.servers, rows, init) for each in aged]
+    judged = [_judge(each, found.user, found.servers, rows, init) for each in aged]
+    judged = await _without_serving(host, judged, rows)
     return tuple(sorted(judged, key=lambda each: (each.is_leftover, -(each.gpu_mib or 0), each.process.pid)))
 
 
@@ -96,49 +96,92 @@ async def clear(
 ) -> Stopped:
     """End the chosen orphans and what descends from them; only those that may still be cleared after another look.
 
-    Each is signalled by PID and start time. What may not be cleared any more is reported and left alone.
+    Each is signalled by PID and start time. What may not be cleared any more is left alone, and told of; as is what had
+    ended before.
     """
     pace = pace or Pace()
     begun = pace.clock()
-    wanted = {each.identity for each in chosen}
-    now = [each for each in await orphans(host, engines, within=within) if each.identity in wanted]
-    for each in now:
-        if each.why_not:
-            report(Step(f"PID {each.process.pid} is left alone: {each.why_not}"))
+    now = {each.identity: each for each in await orphans(host, engines, within=within)}
     rows = await processes.list_processes(host)
-    roots = {each.process.pid for each in now if not each.why_not and _runs(rows, each.identity)}
-    family = await processes.describe(host, (rows[pid] for pid in descendants(rows, roots)))
-    killed: tuple[Process, ...] = ()
-    for name, wait in (("TERM", GRACE if pace.drain is None else pace.drain), ("KILL", KILL_WAIT)):
-        left = await _left(host, family)
-        killed = left if name == "KILL" else killed
-        await _end(host, left, "KILL" if name == "KILL" else "TERM", wait, report, pace)
+    running = [each for each in chosen if _runs(rows, each.identity)]
+    refused = {each.process.pid: _why_not(now.get(each.identity)) for each in running}
+    spared = tuple(f"PID {pid} is left alone: {why}" for pid, why in sorted(refused.items()) if why)
+    before = tuple(sorted(each.process.pid for each in chosen if each not in running))
+    for words in spared:
+        report(Step(words))
+    roots = await processes.describe(host, (rows[pid] for pid, why in refused.items() if not why))
+    family, killed = await _end_all(host, roots, report, pace)
     left = await _left(host, family)
-    gpus = await _memory(host, family, report, pace)
+    took = pace.clock() - begun
     ended = tuple(each for each in family if each not in left)
-    held = tuple(sorted(gpus.held.keys() & {each.pid for each in family}))
-    hard = tuple(each for each in killed if each in ended)
-    return Stopped(ended, hard, left, held, gpus.unasked, took=pace.clock() - begun)
+    gpus = await _memory(host, {each.pid for each in ended}, report, pace)
+    return Stopped(
+        ended=ended,
+        killed=tuple(each for each in killed if each in ended),
+        remains=left,
+        gpu_holders=tuple(sorted(gpus.held)),
+        unasked=gpus.unasked,
+        left_alone=tuple(words.rstrip(".") for words in spared),
+        before=before,
+        took=took,
+    )
 
 
-async def _end(host: Host, left: Sequence[Process], name: Signal, wait: float, report: Report, pace: Pace) -> None:
+async def _end_all(
+    host: Host, roots: Sequence[Process], report: Report, pace: Pace
+) -> tuple[tuple[Process, ...], tuple[Process, ...]]:
+    """Ask processes and what descends from them to end, then kill them; return all of them, and those killed."""
+    family = await _with_descendants(host, roots)
+    await _end(host, await _left(host, family), "TERM", GRACE if pace.drain is None else pace.drain, report, pace)
+    family = await _with_descendants(host, family)
+    killed = await _left(host, family)
+    started = await _end(host, killed, "KILL", KILL_WAIT, report, pace)
+    return (*family, *started), (*killed, *started)
+
+
+def _why_not(found: Orphan | None) -> str:
+    """Return why a process that was chosen and still runs is left alone; `found` is what another look says of it."""
+    return "It is no orphan any more, or cannot be seen as one." if found is None else found.why_not
+
+
+async def _end(
+    host: Host, left: Sequence[Process], name: Signal, wait: float, report: Report, pace: Pace
+) -> tuple[Process, ...]:
+    """Signal processes and wait for their end; return what they were just starting and ends with them."""
+    started: tuple[Process, ...] = ()
     if not left:
-        return
+        return started
     report(Step(f"SIG{name} goes to {count(left)}.", wait))
-    await processes.signal(host, left, name)
+    if name == "KILL":
+        _, started = await processes.kill(host, left)
+        left = (*left, *started)
+    else:
+        await processes.signal(host, left, name)
     begun = pace.clock()
     while (passed := pace.clock() - begun) < wait and (running := await _left(host, left)):
         report(Step(f"{still_run(running)}.", wait - passed))
         await pace.sleep(STEP)
+    return started
 
 
-async def _memory(host: Host, family: Sequence[Process], report: Report, pace: Pace) -> Holders:
-    ours, begun = {each.pid for each in family}, pace.clock()
-    while held := ours & (gpus := await gpu_holders(host)).held.keys():
+async def _with_descendants(host: Host, family: Sequence[Process]) -> tuple[Process, ...]:
+    """Return processes, and what has descended from them by now."""
+    rows = await processes.list_processes(host)
+    known = {(each.pid, each.start) for each in family}
+    below = descendants(rows, {pid for pid, row in rows.items() if (pid, row.start) in known})
+    return (
+        *family,
+        *await processes.describe(host, (rows[pid] for pid in below if (pid, rows[pid].start) not in known)),
+    )
+
+
+async def _memory(host: Host, ended: Collection[int], report: Report, pace: Pace) -> Holders:
+    begun = pace.clock()
+    while (gpus := await still_held(host, ended)).held:
         waited = pace.clock() - begun
         if waited >= GPU_WAIT:
             break
-        report(Step(f"The GPU driver still holds the memory of {len(held)} ended processes.", GPU_WAIT - waited))
+        report(Step(f"The GPU driver still holds the memory of {count_ended(gpus.held)}.", GPU_WAIT - waited))
         await pace.sleep(STEP)
     return gpus
 
@@ -214,9 +257,7 @@ async def _python_as_init(host: Host) -> bool:
     return any(name.startswith("python") for name in names)
 
 
-async def _judge(
-    host: Host, orphan: Orphan, user: str, servers: Iterable[Server], rows: Mapping[int, Row], init: bool
-) -> Orphan:
+def _judge(orphan: Orphan, user: str, servers: Iterable[Server], rows: Mapping[int, Row], init: bool) -> Orphan:
     """Add why an orphan must not be cleared; `init` says that PID 1 may be its launcher."""
     process = orphan.process
     if init and rows[process.pid].ppid == 1:
@@ -226,29 +267,25 @@ async def _judge(
     for server in servers:
         if server.pid in (process.pgid, process.sid):
             return replace(orphan, why_not=f"It belongs to the server with PID {server.pid}, which runs.")
-    port = await _answers(host, sorted(descendants(rows, {process.pid})))
-    if port is not None:
-        return replace(orphan, why_not=f"It answers over HTTP on port {port}: it serves somebody.")
     return orphan
 
 
-async def _answers(host: Host, pids: Sequence[int]) -> int | None:
-    """Return a port on which one of the processes answers over HTTP, whatever the answer is."""
-    done = await host.run(script("listening.sh", *pids), limit=1 << 16)
-    ports = {}
-    for line in done.stdout.decode("ascii", "replace").splitlines():
-        address, _, port = line.partition(" ")[2].partition(":")
-        if len(port) == 4:
-            ports[int(port, 16)] = _dotted(address)
-    for port_number, address in sorted(ports.items())[:MOST_PORTS]:
-        answer = await readiness.probe(host, port_number, "/health", timeout=ASK_TIMEOUT, address=address)
-        if answer.status is not None:
-            return port_number
-    return None
+async def _without_serving(host: Host, judged: Sequence[Orphan], rows: Mapping[int, Row]) -> list[Orphan]:
+    """Add why those must not be cleared that serve somebody, with all that were left behind in the same process group.
+
+    An API server that has outlived its launcher answers, and an engine beside it does the work.
+    """
+    why: dict[int, tuple[int, str]] = {}
+    for group in sorted({each.process.pgid for each in judged if not each.why_not}):
+        ours = {each.process.pid for each in judged if each.process.pgid == group}
+        why[group] = await why_serving(host, descendants(rows, ours))
+    return [
+        each if each.why_not else replace(each, why_not=_beside(each, *why[each.process.pgid], rows)) for each in judged
+    ]
 
 
-def _dotted(address: str) -> str:
-    """Return an address of /proc/net/tcp as it is written; 127.0.0.1 for any address and for IPv6 ones."""
-    if len(address) != 8 or address == "00000000":
-        return "127.0.0.1"
-    return ".".join(str(int(address[at : at + 2], 16)) for at in (6, 4, 2, 0))
+def _beside(orphan: Orphan, pid: int, why: str, rows: Mapping[int, Row]) -> str:
+    if not why:
+        return ""
+    who = "It" if pid in descendants(rows, {orphan.process.pid}) else f"PID {pid}, left behind by the same server,"
+    return f"{who} {why}."

@@ -1,6 +1,6 @@
 # Arguments: PID START COMMAND. Runs the launcher's own command, only while the server is still the one that was looked
-# at; START 0 asks for no such proof.
-if [ "$2" -ne 0 ] && ! { identify "$1" && [ "$start" = "$2" ] && [ "$state" != Z ]; }; then
+# at.
+if ! { identify "$1" && [ "$start" = "$2" ] && [ "$state" != Z ]; }; then
     echo gone
     exit
 fi

@@ -14,7 +14,8 @@ private() {
 place() { private "$base"; }
 # holds FOLDER TOKEN: the action in FOLDER is still the one that this token began; says so by its time, to others too.
 holds() {
-    [ -n "$2" ] && grep -qx "token $2" "$1/claim" 2>/dev/null && touch "$1/claim" || return 1
+    [ -n "$2" ] && grep -qx "token $2" "$1/claim" 2>/dev/null || return 1
+    touch "$1/claim" 2>/dev/null
     { read -r mark <"$1/mark" && [ -f "$mark" ] && [ ! -L "$mark" ] && touch -c "$mark"; } 2>/dev/null
     return 0
 }
@@ -28,13 +29,52 @@ age() {
 drop() {
     rm -f -- "$1/ticket"
     hidden=$(hidden "$1")
+    rm -f -- "$hidden/environ" "$hidden/argv"
     ! read -r mark <"$1/mark" || rm -f -- "$mark"
     rm -rf -- "$hidden" "$1"
 } 2>/dev/null
-# alive PID:START: that very process runs.
-alive() { identify "${1%:*}" && [ "$start" = "${1#*:}" ] && [ "$state" != Z ] && [ "$state" != X ]; }
-# again FOLDER: prints a process with the old server's command line and directory that was started since the action in
-# FOLDER began.
+# launching FOLDER [WORK]: prints PID:START of the script that launches at this moment what is kept there, or does that WORK
+# (at-work: a launcher's own start command); fails where none does.
+launching() {
+    number=0
+    while read -r holder <"$1/${2:-turn}.$number"; do
+        alive "$holder" && echo "$holder" && return
+        number=$((number + 1))
+    done 2>/dev/null
+    return 1
+}
+# turn FOLDER [WORK]: lets one script at a time launch, whichever consoles ask for it; the next one when that has ended.
+turn() {
+    launching "$@" >/dev/null && return 1
+    mine=$1/turn.of.$$
+    identify $$ && echo "$$:$start" | cat >"$mine" && ln "$mine" "$1/${2:-turn}.$number" 2>/dev/null
+    taken=$?
+    rm -f -- "$mine"
+    return "$taken"
+}
+# succeed FRESH FOLDER TOKEN: puts the claim FRESH in the place of that of TOKEN; of those who do so at once, one.
+succeed() {
+    [ ! -e "$2/next" ] || [ "$(age "$2/next")" -lt 60 ] || rm -f -- "$2/next"
+    ln "$1" "$2/next" 2>/dev/null || return 1
+    grep -qx "token $3" "$2/claim" && mv -f -- "$1" "$2/claim"
+    taken=$?
+    rm -f -- "$2/next"
+    return "$taken"
+}
+# over PID:START: its number was given away again, and that is not done while a process of its session lives.
+over() { identify "${1%:*}" && [ "$start" != "${1#*:}" ]; }
+# left PID:START: prints a process that lives on of the session which that one began.
+left() {
+    alive "$1" && echo "$1" && return
+    ! over "$1" || return 1
+    for other in /proc/[0-9]*; do
+        identify "${other#/proc/}" && [ "$sid" = "${1%:*}" ] && [ "$start" -ge "${1#*:}" ] && [ "$state" != Z ] &&
+            echo "${other#/proc/}:$start" && return
+    done
+    return 1
+}
+# again FOLDER: prints a process with the old server's command line (and directory, where that was kept) that was started
+# since the action in FOLDER began.
 again() {
     was=$(hidden "$1")/was
     [ -s "$was" ] || return 1
@@ -44,8 +84,66 @@ again() {
         # Through a pipe: cmp believes the size of a file, which is 0 in /proc.
         cat "$line" 2>/dev/null | cmp -s - "$was" || continue
         other=${line#/proc/} other=${other%/cmdline}
-        [ "/proc/$other/cwd" -ef "$1/cwd" ] || continue
+        # What a launcher starts by its own command may have a directory that is only seen inside of its container.
+        # That of a configured command is not the old server's.
+        [ ! -L "$1/cwd" ] || [ -L "$1/last" ] || [ "/proc/$other/cwd" -ef "$1/cwd" ] || continue
         identify "$other" && [ "$state" != Z ] && [ "$start" -gt "${since:-0}" ] && echo "$other:$start" && return
     done
     return 1
+}
+# against FOLDER: prints what stands against a launch, "running PID:START" of the old server or "again PID:START" of a new
+# one; fails where nothing does.
+against() {
+    server=${1##*/}
+    for member in $(cat "$1/members" 2>/dev/null) "${server%-*}:${server##*-}"; do
+        alive "$member" && echo "running $member" && return
+    done
+    other=$(again "$1") && echo "again $other"
+}
+# thin FILE...: keeps the newest 64.
+thin() { ls -t -- "$@" | tail -n +65 | while IFS= read -r oldest; do rm -f -- "$oldest"; done; } 2>/dev/null
+# begin HOME PID:START WHERE: writes down for beginning.sh WHERE the log ended when that was launched, nowhere for "". That
+# of the last 64 launches is kept.
+begin() {
+    rm -f -- "$1/${2%:*}":*.begins
+    [ -z "$3" ] || printf '%s\n' "$3" >"$1/$2.begins"
+    thin "$1"/*:*.begins
+}
+# end FOLDER: writes down for last_end.sh who has stopped the server of the action in FOLDER, or restarted it. That of the
+# last 64 servers is kept.
+end() {
+    server=${1##*/} server=${server%-*}:${server##*-}
+    grep -qx -e 'action stop' -e 'action restart' "$1/claim" && [ -s "$1/step" ] &&
+        ! grep -qx claimed "$1/step" && ! alive "$server" || return 0
+    (umask 077 && grep -e '^action ' -e '^who ' -e '^boot ' -e '^up ' "$1/claim" >"${1%/*}/$server.ended")
+    thin "${1%/*}"/*:*.ended
+} 2>/dev/null
+# finds CWD ENVIRON PROGRAM: a server of that directory and environment would find its program (environ(7)), as far as
+# can be told.
+finds() (
+    program() { [ -f "$1" ] && [ -x "$1" ]; }
+    case $3 in
+        '') exit ;;
+        */*) ;;
+        *)
+            search=$({ tr '\n\000' ' \n' <"$2" | sed -n 's/^PATH=//p' | tail -n 1; } 2>/dev/null)
+            [ -n "$search" ] || exit 0
+            ;;
+    esac
+    cd -P -- "$1" 2>/dev/null || exit 0
+    case $3 in */*) program "$3"; exit ;; esac
+    set -f
+    IFS=:
+    for place in $search; do program "${place:-.}/$3" && exit; done
+    exit 1
+)
+# crowded FILE: its file system has no room for the first lines of a log, or for one more file where it is none yet.
+crowded() {
+    set -- "$1" $(stat -f -c '%S %b %f %a %c %d' -- "${1%/*}/" 2>/dev/null)
+    case $#$2$3$4$5$6$7 in 7*[!0-9]* | [!7]*) return 1 ;; esac
+    room=$5
+    [ "$4" = "$5" ] || [ "$(id -u)" -ne 0 ] || room=$4
+    # mksh counts with 32 bits: large numbers are told by their length.
+    few=$((65536 / ($2 > 0 ? $2 : 1)))
+    { [ "$3" != 0 ] && [ ${#room} -lt 9 ] && [ "$room" -lt "$few" ]; } || { [ "$6" != 0 ] && [ "$7" = 0 ] && [ ! -e "$1" ]; }
 }

@@ -22,6 +22,8 @@ TITLE_LIMIT = 4096
 Signal = Literal["OWN", "TERM", "INT", "KILL"]
 """How a server is stopped: by its launcher's own command, or by a signal to the launcher."""
 Fate = Literal["sent", "gone", "reused", "denied"]
+Killed = tuple[Mapping[int, Fate], tuple[Process, ...]]
+"""What came of SIGKILL by PID, and what was ended with it that was not known before."""
 _ROW = re.compile(rb"(\d+) (\d+) (\d+) (\d+) (\d+) (\S)")
 
 
@@ -51,6 +53,12 @@ def script(name: str, *arguments: object) -> str:
     """Return one of the scripts beside this module, for these arguments, together with `identify`."""
     asked = with_arguments(f"control/{name}", *(str(word) for word in arguments))
     return f"{read_script('control/identify.sh')}\n{asked}"
+
+
+def read_identity(text: str) -> Identity | None:
+    """Return what a script wrote as PID:START; None where it is no such pair."""
+    pid, _, start = text.partition(":")
+    return (int(pid), int(start)) if pid.isdecimal() and start.isdecimal() else None
 
 
 async def list_processes(host: Host, pids: Sequence[int] = ()) -> dict[int, Row]:
@@ -124,21 +132,31 @@ async def signal(host: Host, processes: Sequence[Process], name: Signal) -> Mapp
     """
     pairs = (f"{process.pid}:{process.start}" for process in processes if process.pid > 1)
     done = await host.run(script("signal.sh", name, *pairs), timeout=TIMEOUT, limit=LIMIT)
+    return _fates(done.stdout)
+
+
+async def kill(host: Host, processes: Sequence[Process], apart: Iterable[Identity] = ()) -> Killed:
+    """End processes with all that they are just starting, but for what is `apart`; return their fates, and the latter.
+
+    They are stopped first, so that nothing is started between the look and SIGKILL.
+    """
+    pairs = [f"{process.pid}:{process.start}" for process in processes if process.pid > 1]
+    others = (f"{pid}:{start}" for pid, start in apart)
+    functions = f"describe() {{\n{read_script('control/describe.sh')}\n}}"
+    asked = with_arguments("control/kill.sh", *pairs, "/", *others)
+    done = await host.run(f"{read_script('control/identify.sh')}\n{functions}\n{asked}", timeout=TIMEOUT, limit=LIMIT)
+    told, _, found = done.stdout.partition(b"found\n")
+    return _fates(told), tuple(parse_descriptions(found))
+
+
+def _fates(told: bytes) -> dict[int, Fate]:
+    """Return what came of a signal, by PID."""
     fates: dict[int, Fate] = {}
-    for line in done.stdout.decode("ascii", "replace").splitlines():
+    for line in told.decode("ascii", "replace").splitlines():
         pid, _, fate = line.partition(" ")
         if pid.isdigit() and fate in get_args(Fate):
             fates[int(pid)] = cast(Fate, fate)
     return fates
-
-
-async def signal_group(host: Host, pgid: int, processes: Sequence[Process], name: Signal) -> bool:
-    """Signal a process group if every process in it is one of `processes`; return whether it was done."""
-    if pgid <= 1:
-        return False
-    pairs = (f"{process.pid}:{process.start}" for process in processes)
-    done = await host.run(script("signal_group.sh", name, pgid, *pairs), timeout=TIMEOUT, limit=4096)
-    return done.stdout.strip() == b"sent"
 
 
 async def port_user(host: Host, port: int) -> str:

@@ -20,12 +20,13 @@ from bringup.hosts.control.journal import Claim, script, unhex
 from bringup.hosts.control.launching import Started, read_launch
 from bringup.hosts.control.obstacles import obstacle
 from bringup.hosts.control.own_command import PLACE, is_own
+from bringup.hosts.discover.candidates import OWN_LAUNCH
 from bringup.hosts.shipped import read_script
 
 WATCH = 3
 """Seconds in which a launch that fails at once is noticed."""
 TIMEOUT = 30.0
-_HEX = ("cwd", "out", "err", "reader")
+_HEX = ("cwd", "out", "err", "reader", "program")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ async def launch_kept(host: Host, claimed: Claim, inside: str = "", log: str = "
     """Launch what lies in the folder of a claim."""
     folder = claimed.folder
     command = f"sh {shlex.quote(f'{folder}/pane')} {shlex.quote(folder)}"
-    child = f"{read_script('control/identify.sh')}\n{read_script('control/child.sh')}"
+    child = "\n".join(read_script(f"control/{name}.sh") for name in ("identify", "scheduled", "child"))
     asked = script(
         "launch.sh",
         folder,
@@ -92,14 +93,29 @@ async def launch_kept(host: Host, claimed: Claim, inside: str = "", log: str = "
         child,
         *(read_script(f"control/{name}") for name in ("pane.sh", "become.pl", "become.py", "become.sh")),
     )
-    done = await host.run(asked, timeout=TIMEOUT + watch, limit=1 << 16)
+    done = await host.run(_detached(asked), timeout=TIMEOUT + watch, limit=1 << 16)
     return read_launch(host.name, done, log)
 
 
+def _detached(asked: str) -> str:
+    """Return a script that goes on when its connection is lost: in a session of its own it is not ended with it.
+
+    So a launch always comes to its end, and what came of it is written down.
+    """
+    launches = shlex.quote(OWN_LAUNCH + asked)
+    return f"own=setsid; command -v setsid >/dev/null 2>&1 || own=''\n$own sh -c {launches}\nexit $?"
+
+
 async def edit(host: Host, claimed: Claim, argv: Sequence[str]) -> None:
-    """Put another command line in the place of the kept one; it travels on the standard input, not in a command."""
+    """Put another command line in the place of the kept one; it travels on the standard input, not in a command.
+
+    Raises BringupError where the server would not find its program, and nothing is changed then.
+    """
     words = b"".join(word.encode("utf-8", "surrogateescape").replace(b"\0", b"") + b"\0" for word in argv)
     done = await host.run(script("edit.sh", claimed.folder, claimed.token, len(words)), stdin=words, limit=4096)
+    if done.stdout.strip() == b"missing":
+        what = f"{host.name} has no program {clean_text(argv[0])!r} where the server would look for it."
+        raise BringupError(what, "Its first word is the program: a path, or a name in the server's own PATH.")
     if done.stdout.strip() != b"kept":
         raise BringupError("The edited command could not be kept on the host.", "Nothing was launched.")
 

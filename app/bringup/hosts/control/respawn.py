@@ -8,7 +8,8 @@ from bringup.core.events import Launcher, Process, Server
 from bringup.hosts.base import Host
 from bringup.hosts.control import processes
 from bringup.hosts.control.processes import Identity, Row
-from bringup.hosts.discover.candidates import SHELLS
+from bringup.hosts.discover.roles import SHELLS
+from bringup.hosts.shipped import read_script
 
 
 async def running(host: Host) -> frozenset[Identity]:
@@ -20,6 +21,14 @@ async def running(host: Host) -> frozenset[Identity]:
 def may_return(launcher: Launcher) -> bool:
     """Say whether anything is known that starts the server again, or may do so."""
     return launcher.respawns is not False or bool(launcher.above)
+
+
+def keeps_down(launcher: Launcher, way: str) -> bool:
+    """Say whether a stop that goes this way keeps the server down: the launcher's own does.
+
+    A configured one does nothing about a script or program that was seen above the server.
+    """
+    return way == "OWN" and launcher.parent is None
 
 
 async def find_again(host: Host, server: Server, before: Collection[Identity]) -> tuple[Process | None, bool]:
@@ -50,12 +59,13 @@ async def starters(host: Host, launcher: Launcher) -> tuple[Process, ...]:
 
 
 async def _living(host: Host, rows: Mapping[int, Row], launcher: Launcher) -> tuple[Process, ...]:
-    """Return what may start the server again and still runs; a script that has become a prompt does nothing."""
+    """Return what may start the server again and still runs; a shell at its prompt does nothing."""
     found = await processes.describe(host, (rows[pid] for pid in _starters(rows, launcher)))
     idle = [each for each in found if each.comm in SHELLS and all(word[0] in "-+" for word in each.title.split()[1:])]
     if not idle:
         return found
-    done = await host.run(processes.script("at_terminal.sh", *(each.pid for each in idle)), limit=4096)
+    asked = processes.script("prompts.sh", *(each.pid for each in idle))
+    done = await host.run(f"{read_script('control/prompt.sh')}\n{asked}", limit=4096)
     prompts = {int(word) for word in done.stdout.split() if word.isdigit()}
     return tuple(each for each in found if each not in idle or each.pid not in prompts)
 

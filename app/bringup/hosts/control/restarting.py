@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Collection, Coroutine, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from bringup.core.errors import BringupError, ChannelRefused, ConnectionLost, UsageError
 from bringup.core.events import Launcher, Server
 from bringup.hosts.base import Host
-from bringup.hosts.control import journal, processes
+from bringup.hosts.control import journal
 from bringup.hosts.control.configured import LaunchCommand, prepare
+from bringup.hosts.control.handed import ask_after, ended_already
 from bringup.hosts.control.journal import Claim
-from bringup.hosts.control.launching import LaunchFailed, Started
-from bringup.hosts.control.own_command import is_own, run_start, says
+from bringup.hosts.control.launching import Started
+from bringup.hosts.control.own_command import is_own
+from bringup.hosts.control.own_launch import OwnLaunch, own_launch, remember, start_by_own
 from bringup.hosts.control.pace import Pace
-from bringup.hosts.control.processes import Identity, Signal
+from bringup.hosts.control.ports import why_taken
+from bringup.hosts.control.processes import Signal, list_processes
 from bringup.hosts.control.relaunch import WATCH, Launchable, capture, edit, launch_kept, relaunch
-from bringup.hosts.control.respawn import find_again, may_return, running, starters
+from bringup.hosts.control.respawn import keeps_down, may_return, starters
 from bringup.hosts.control.steps import Report, Step
 from bringup.hosts.control.stopped import Stopped
-from bringup.hosts.control.stopping import STEP, stop
+from bringup.hosts.control.stopping import stop
 from bringup.hosts.control.surveying import Survey, nobody
 from bringup.hosts.control.unfinished import Unfinished
 
@@ -28,8 +30,6 @@ SUPERVISOR_WAIT = 30.0
 """Seconds that a supervisor is given to start the server again; it is never raced with a launch of ours."""
 PERHAPS_WAIT = 10.0
 """The same, where nobody can tell whether what stands above the server starts it again."""
-APPEAR = 20.0
-"""Seconds for a server to be seen after its launcher's own start command."""
 
 
 class LeftToAnother(BringupError):
@@ -66,8 +66,9 @@ async def restart(
     server is stopped the way of its launcher. With `regardless` it is launched although what had started it still runs
     and may do so, too.
 
-    Raises BringupError, and LeftToAnother. Before anything was done, the claim is given back; after that, what was kept
-    stays on the host and `unfinished` tells of it, so that the launch can be tried again or be given up.
+    Raises BringupError, and LeftToAnother. Before anything was done, as where somebody else holds the port of an edited
+    or configured command, the claim is given back; after that, what was kept stays on the host and `unfinished` tells
+    of it, so that the launch can be tried again or be given up.
     """
     way: Signal = signal or ("OWN" if plan.server.launcher.stop else "TERM")
     kept = await _kept_or_released(host, plan, claimed, argv, command, report)
@@ -76,14 +77,22 @@ async def restart(
         stopped = await stop(host, plan, signal=way, report=report, pace=pace, is_engine=is_engine, claimed=claimed)
     except ChannelRefused as refused:
         # Nothing was signalled. What a launcher's own command has begun may go on, though it failed.
-        if refused.reason == "denied" and way != "OWN":
+        if refused.reason == "denied" and (way != "OWN" or await _all_run(host, plan)):
             await journal.release(host, claimed)
         raise
     started = await _started_again(host, plan.server, claimed, stopped, regardless=regardless)
     if started is None:
         started = await _launch(host, plan.server, claimed, kept, report, pace, watch)
-    await journal.release(host, claimed)
-    return replace(started, unchecked=stopped.unchecked)
+        started = await _settled(host, claimed, started, pace, kept.stdout if kept is not None else "")
+    else:
+        await journal.settle(host, claimed)
+    return replace(started, unchecked=stopped.unchecked, noted=(*stopped.notes, *started.noted))
+
+
+async def _all_run(host: Host, plan: Survey) -> bool:
+    rows = await list_processes(host, [each.pid for each in plan.members])
+    running = {(row.pid, row.start) for row in rows.values() if not row.ended}
+    return bool(plan.members) and all((each.pid, each.start) in running for each in plan.members)
 
 
 async def resume(
@@ -92,26 +101,49 @@ async def resume(
     *,
     report: Report,
     argv: Sequence[str] | None = None,
+    pace: Pace | None = None,
     watch: int = WATCH,
+    token: str = "",
+    who: str = "",
 ) -> Started:
     """Launch what a restart that was cut off had kept, with `argv` as another command line.
 
-    Raises BringupError where that cannot be, and LaunchFailed; LeftToAnother where what had started the server still
-    runs, as long as that was not said before (step "undecided"), and always where it is known to start it again.
+    With a `token` of this console's own the action is its from now on. Raises Busy where another console goes on with
+    it, BringupError where that cannot be, and LaunchFailed; LeftToAnother where what had started the server still runs,
+    as long as that was not said before (step "undecided"), and always where it is known to start it again.
     """
     if "launch" not in left.can:
         raise BringupError(left.sentence, "There is nothing to launch.")
-    await _leave_to_another(host, left)
-    report(Step("Launching what was kept of it.", name="launching"))
-    if is_own(left.command):
-        await run_start(host, left.command)
-        started = Started(0, 0)
-    else:
-        if argv is not None:
-            await edit(host, left.claim, argv)
-        started = await launch_kept(host, left.claim, left.command, watch=watch)
-    await journal.release(host, left.claim)
+    left = replace(left, claim=await journal.take_over(host, left.claim, token or left.claim.token, who))
+    async with journal.held(host, left.claim):
+        started = await _resumed(host, left, report, argv, pace or Pace(), watch)
+        return await _settled(host, left.claim, started, pace or Pace())
+
+
+async def _settled(host: Host, claimed: Claim, started: Started, pace: Pace, log: str = "") -> Started:
+    """End the action of a launch; raises LaunchFailed where what a configured command has started has ended already.
+
+    Nothing is kept for another try then: the command is in the configuration.
+    """
+    started, ended = await ask_after(host, started, pace.sleep)
+    await journal.settle(host, claimed)
+    if ended:
+        raise ended_already(host.name, started, log)
     return started
+
+
+async def _resumed(
+    host: Host, left: Unfinished, report: Report, argv: Sequence[str] | None, pace: Pace, watch: int
+) -> Started:
+    await _leave_to_another(host, left)
+    if left.own:
+        own = OwnLaunch(left.own, left.says, left.launcher, left.lives, at_work=left.at_work is not None)
+        return await start_by_own(host, left.claim, own, report=report, pace=pace, watch=watch)
+    report(Step("Launching what was kept of it.", name="launching"))
+    if argv is not None:
+        await _refuse_taken(host, Server(*left.server, engine="", argv=()), (), argv)
+        await edit(host, left.claim, argv)
+    return await launch_kept(host, left.claim, left.command, watch=watch)
 
 
 async def _leave_to_another(host: Host, left: Unfinished) -> None:
@@ -136,11 +168,19 @@ def check_edit(server: Server, argv: Sequence[str] | None) -> None:
         raise UsageError("The edited command is empty.", "Nothing was done.")
 
 
+async def _refuse_taken(
+    host: Host, server: Server, ours: Collection[int], argv: Sequence[str] | None, command: LaunchCommand | None = None
+) -> None:
+    taken = await why_taken(host, server, ours, argv=argv, command=command.command if command is not None else "")
+    if taken:
+        raise BringupError(taken, "Nothing was done. Give it another port, or end what holds that one.")
+
+
 def _patient(pace: Pace, server: Server, way: Signal, *, regardless: bool) -> Pace:
     """Return the pace with the time that whatever stands above the server is given to start it again, or to end."""
     if pace.respawn is not None:
         return pace
-    if way == "OWN" or not may_return(server.launcher):
+    if keeps_down(server.launcher, way) or not may_return(server.launcher):
         return replace(pace, respawn=0.0)
     perhaps = 0.0 if regardless else PERHAPS_WAIT
     return replace(pace, respawn=SUPERVISOR_WAIT if server.launcher.respawns else perhaps)
@@ -157,6 +197,7 @@ async def _kept_or_released(
     """Keep what the launch needs; where that cannot be, nothing was done and the claim is given back."""
     try:
         check_edit(plan.server, argv)
+        await _refuse_taken(host, plan.server, [each.pid for each in plan.members], argv, command)
         return await _keep(host, plan, claimed, argv, command, report)
     except ConnectionLost:
         raise
@@ -180,6 +221,7 @@ async def _keep(
         await journal.step(host, claimed, "claimed", plan.members)
         return kept
     if is_own(launcher.start):
+        await remember(host, claimed)
         await journal.step(host, claimed, "claimed", plan.members)
         return None
     report(Step("Keeping command, directory and environment of the server on the host.", name="claimed"))
@@ -188,9 +230,10 @@ async def _keep(
     except ConnectionLost:
         raise
     except BringupError:
-        if not launcher.respawns:
+        if launcher.bound or not launcher.respawns:
             raise
         kept = None
+        await remember(host, claimed)
     if kept is not None and argv is not None:
         await edit(host, claimed, argv)
     await journal.step(host, claimed, "claimed", plan.members)
@@ -221,44 +264,5 @@ async def _launch(
     if kept is not None:
         report(Step("Launching it again.", name="launching"))
         return await relaunch(host, kept, watch=watch)
-    command = server.launcher.start
-    await journal.step(host, claimed, "starting")
-    report(Step(f"Running on the host: {command}", name="starting"))
-    before = await running(host)
-    await _beating(host, claimed, "starting", run_start(host, command))
-    return await _appeared(host, server, before, pace, watch)
-
-
-async def _beating(host: Host, claimed: Claim, name: str, work: Coroutine[None, None, None]) -> None:
-    """Wait for something that may take long, and renew the claim meanwhile."""
-    task = asyncio.ensure_future(work)
-    try:
-        while not (await asyncio.wait({task}, timeout=journal.BEAT))[0]:
-            await journal.step(host, claimed, name)
-        task.result()
-    finally:
-        if not task.done():
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-
-
-async def _appeared(host: Host, server: Server, before: Collection[Identity], pace: Pace, watch: int) -> Started:
-    """Wait for the server that the launcher's own command started, and watch it for a while."""
-    begun = pace.clock()
-    found, _ = await find_again(host, server, before)
-    while found is None and pace.clock() - begun < APPEAR:
-        await pace.sleep(STEP)
-        found, _ = await find_again(host, server, before)
-    if found is None:
-        raise LaunchFailed(
-            f"{server.launcher.words} was started on {host.name}, but no server appeared:"
-            f" {await says(host, server.launcher.says) or 'it said nothing'}."
-        )
-    begun = pace.clock()
-    while pace.clock() - begun < watch:
-        await pace.sleep(STEP)
-        row = (await processes.list_processes(host, [found.pid])).get(found.pid)
-        if row is None or row.start != found.start or row.ended:
-            words = await says(host, server.launcher.says)
-            raise LaunchFailed(f"The new server on {host.name} ended at once: {words or 'it said nothing'}.")
-    return Started(found.pid, found.start)
+    own = own_launch(server.launcher)
+    return await start_by_own(host, claimed, own, report=report, pace=pace, watch=watch)

@@ -1,8 +1,11 @@
 # Arguments: FOLDER TOKEN STEP [PID:START...]. Writes down how far an action is, and which processes are the server's.
-# Prints held, or lost where another action took over.
+# Prints held, lost where another action took over, or unwritten.
 folder=$1 token=$2 step=$3
 shift 3
 holds "$folder" "$token" || { echo lost; exit; }
 umask 077
-[ $# -eq 0 ] || { printf '%s\n' "$@" >"$folder/members.new" && mv -f "$folder/members.new" "$folder/members"; }
-printf '%s\n' "$step" >"$folder/step.new" && mv -f "$folder/step.new" "$folder/step" && echo held
+# It is tried anew: what came of the last time is no answer any more.
+[ "$step" != starting ] || rm -f "$folder/new" "$folder/ended" "$folder/said"
+# cat says in words why it cannot write, printf does not.
+keep() { cat >"$folder/$1.new" && mv -f "$folder/$1.new" "$folder/$1"; }
+{ [ $# -eq 0 ] || printf '%s\n' "$@" | keep members; } && printf '%s\n' "$step" | keep step && echo held || echo unwritten

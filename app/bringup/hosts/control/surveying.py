@@ -10,6 +10,7 @@ from bringup.hosts.base import Host
 from bringup.hosts.control import processes
 from bringup.hosts.control.family import adopted, descendants, launcher_group, own_session, proven
 from bringup.hosts.control.gpu_memory import gpu_holders
+from bringup.hosts.control.processes import Identity
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,13 +21,22 @@ class Survey:
     members: tuple[Process, ...]
     """Proven to be the server's: its tree, what was recorded as such, what was cut off from it."""
     bystanders: tuple[Process, ...] = ()
-    """In the launcher's process group without being the server's: a script, a tee, a benchmark."""
+    """Near it without being the server's: a script, a tee or a benchmark in the launcher's process group, or a child of
+    the launcher that reads its output."""
     gpu_holders: tuple[int, ...] = ()
     """PIDs among the members that hold memory of a GPU."""
     swept: tuple[Process, ...] = ()
     """Not the server's, but in its unit or container: the launcher's own stop command ends them too."""
     unasked: str = ""
     """Why nobody can tell what holds GPU memory, as the rest of a sentence; "" where nvidia-smi answered."""
+    waits_for_gpus: bool = True
+    """nvidia-smi answered: a stop waits until the driver has taken the memory back. Without GPUs there is none."""
+
+    @property
+    def apart(self) -> frozenset[Identity]:
+        """The bystanders that are children of members."""
+        ours = {each.pid for each in self.members}
+        return frozenset((each.pid, each.start) for each in self.bystanders if each.ppid in ours)
 
     @property
     def launcher(self) -> Process | None:
@@ -50,10 +60,10 @@ async def survey(
     group or session that the launcher itself made.
     """
     unit = await _unit(host, server)
-    members, bystanders, swept = await look(host, server, known, is_engine, unit)
+    members, bystanders, swept = await look(host, server, known, is_engine, unit, await _readers(host, server))
     gpus = await gpu_holders(host)
     held = tuple(each.pid for each in members if each.pid in gpus.held)
-    return Survey(server, members, bystanders, held, swept, gpus.unasked)
+    return Survey(server, members, bystanders, held, swept, gpus.unasked, gpus.answered)
 
 
 async def look(
@@ -62,19 +72,30 @@ async def look(
     known: Sequence[Process],
     is_engine: Callable[[str], bool],
     unit: frozenset[int] = frozenset(),
+    apart: frozenset[Identity] = frozenset(),
 ) -> tuple[tuple[Process, ...], tuple[Process, ...], tuple[Process, ...]]:
-    """Return members, bystanders, and what else is in the `unit`."""
+    """Return members, bystanders, and what else is in the `unit`; what is `apart` is a bystander with all below it."""
     rows = {pid: row for pid, row in (await processes.list_processes(host)).items() if not row.ended}
-    ours = proven(rows, server, {(each.pid, each.start) for each in known})
-    session = own_session(rows, server)
+    ours = proven(rows, server, {(each.pid, each.start) for each in known}, apart)
+    session = own_session(rows, server, known)
     group = launcher_group(rows, server, known)
     near = {pid for pid, row in rows.items() if group is not None and group > 1 and row.pgid == group}
+    near |= descendants(rows, {pid for pid, row in rows.items() if (pid, row.start) in apart})
     inside = unit & rows.keys()
     seen = await processes.describe(host, (rows[pid] for pid in ours | near | inside | descendants(rows, session)))
     ours |= adopted(seen, session, is_engine, rows)
     parts = (ours, near - ours, inside - ours)
     members, bystanders, swept = (tuple(each for each in seen if each.pid in part) for part in parts)
     return members, bystanders, swept
+
+
+async def _readers(host: Host, server: Server) -> frozenset[Identity]:
+    """Return the children of the launcher that read what it writes."""
+    done = await host.run(processes.script("readers.sh", server.pid), limit=1 << 16)
+    found = (line.split() for line in done.stdout.decode("ascii", "replace").splitlines())
+    return frozenset(
+        (int(words[0]), int(words[1])) for words in found if len(words) == 2 and all(map(str.isdigit, words))
+    )
 
 
 async def _unit(host: Host, server: Server) -> frozenset[int]:

@@ -8,10 +8,16 @@ for folder in "$home"/*-*; do
     printf 'folder ' && printf %s "$folder" | od -An -v -tx1 | tr -d ' \n' && echo
     cat "$folder/claim"
     echo "age $(age "$folder/claim")"
+    # Before its step: a launch that ends in between has written that down.
+    ! launching "$folder" >/dev/null || echo "launching yes"
     [ ! -f "$folder/step" ] || echo "step $(cat "$folder/step")"
     if grep -qx "boot $boot" "$folder/claim"; then
+        up=$(sed -n 's/^up //p' "$folder/claim")
+        [ -z "$up" ] || { read -r now _ </proc/uptime && echo "began $((${now%.*} - up))"; }
         for member in $(cat "$folder/members" 2>/dev/null); do alive "$member" && echo "alive $member"; done
-        for each in $(sed -n 's/^above //p' "$folder/claim"); do alive "$each" && echo "starter $each"; done
+        for each in $(sed -n 's/^above //p' "$folder/claim"); do
+            alive "$each" && ! at_prompt "${each%:*}" && echo "starter $each"
+        done
         server=${folder##*/}
         alive "${server%-*}:${server#*-}" && echo "alive ${server%-*}:${server#*-}"
         new=''
@@ -19,11 +25,13 @@ for folder in "$home"/*-*; do
         if [ -n "$new" ] && alive "$new"; then echo "runs $new"
         elif other=$(again "$folder"); then echo "runs $other"
         elif [ -n "$new" ]; then echo "died $new"; fi
+        ! starter=$(launching "$folder" at-work) || echo "at-work $starter"
     else
         echo "rebooted yes"
         [ ! -f "$folder/new" ] || { read -r new <"$folder/new"; echo "died $new"; }
     fi
     [ ! -f "$folder/ended" ] || echo "ended $(cat "$folder/ended")"
     [ ! -s "$folder/said" ] || { printf 'said ' && tail -c 2000 "$folder/said" | od -An -v -tx1 | tr -d ' \n' && echo; }
+    { [ -f "$folder/ticket" ] || [ -f "$folder/taken" ]; } && echo "prepared yes"
     [ -f "$folder/ticket" ] && [ -f "$(hidden "$folder")/environ" ] && echo "kept yes"
 done

@@ -8,18 +8,28 @@ from typing import Any
 
 from bringup.core.events import Server
 from bringup.core.sanitize import clean_text
+from bringup.core.words import count, names
 from bringup.hosts.base import Host
 from bringup.hosts.discover.candidates import Candidate, Engine, Family
-from bringup.hosts.discover.launched import ask_launchers, plain_launcher, supervised, surroundings, with_starters
+from bringup.hosts.discover.launched import (
+    ask_launchers,
+    plain_launcher,
+    supervised,
+    surroundings,
+    with_bounds,
+    with_starters,
+)
 from bringup.hosts.discover.launchers import load_kinds
 from bringup.hosts.discover.log_targets import Descriptor, Surroundings, find_targets
 from bringup.hosts.discover.log_targets import log_target_for as log_target_for
+from bringup.hosts.discover.roles import load_roles
 from bringup.hosts.discover.rows import Listing, Place, read_listing, read_places
 from bringup.hosts.shipped import grep_pattern, with_arguments
 
 LIMIT = 8 << 20
 TIMEOUT = 20.0
 MOST_LAUNCHERS = 32
+_MOST_PIDS = 8
 DEFAULT_PORTS = {"sglang": 30000, "vllm": 8000}
 """Where an engine listens unless it is told otherwise (its ServerArgs or its CLI)."""
 _SERVER_FIELDS = ("port", "model", "draft_model", "algorithm", "tp", "pp", "dp", "nnodes", "node_rank")
@@ -57,11 +67,13 @@ async def discover(
     port: int | None = None,
     log: str | None = None,
     within: int | None = None,
+    main: bool = False,
 ) -> Discovery:
     """Look for servers once.
 
-    `pid` (of the launcher or of one of its processes) and `port` leave only what fits, `log` prefers what writes to
-    that file, `within` leaves only a process and what descends from it.
+    `pid` (of the launcher or of one of its processes; with `main` of what may stand above it, as the main process of a
+    unit) and `port` leave only what fits, `log` prefers what writes to that file, `within` leaves only a process and
+    what descends from it. A process that was named and is not recognised is a server without an engine.
     """
     words = {word for engine in engines for word in (engine.name, engine.package) if word}
     done = await host.run(
@@ -70,8 +82,9 @@ async def discover(
         limit=LIMIT,
     )
     listing = read_listing(done.stdout)
-    family = Family(listing.processes, engines)
-    found = _choose(family, listing, pid, within)
+    family = Family(listing.processes, engines, load_roles())
+    found = _choose(family, listing, pid, main=main)
+    found = [(process, engine) for process, engine in found if family.is_within(process.pid, within)]
     servers = [_make(host_process, engines, engine, listing) for host_process, engine in found]
     servers = [server for server in servers if port is None or server.port == port]
     servers = await _complete(host, servers[:MOST_LAUNCHERS], family, listing, within)
@@ -85,14 +98,23 @@ async def discover(
     return Discovery(chosen, _seeks(engines, listing, orphans, pid, port, within), tuple(orphans), listing.user)
 
 
-def _choose(family: Family, listing: Listing, pid: int | None, within: int | None) -> list[tuple[Candidate, str]]:
+def _choose(family: Family, listing: Listing, pid: int | None, *, main: bool) -> list[tuple[Candidate, str]]:
     found = family.launchers()
-    if pid is not None:
-        line = {pid, *(process.pid for process in family.above(pid))}
-        named = [(process, engine) for process, engine in found if process.pid in line]
-        process = (listing.processes).get(pid)
-        found = named or ([(process, family.engine_below(pid))] if process and process.state not in ("Z", "X") else [])
-    return [(process, engine) for process, engine in found if family.is_within(process.pid, within)]
+    if pid is None:
+        return found
+    line = {pid, *(process.pid for process in family.above(pid))}
+    named = [(process, engine) for process, engine in found if process.pid in line]
+    if not named and main:
+        named = [(process, engine) for process, engine in found if family.is_within(process.pid, pid)]
+    process = listing.processes.get(pid)
+    if named or process is None or _is_nobodys(process, listing):
+        return named
+    return [(process, family.engine_in(pid))]
+
+
+def _is_nobodys(process: Candidate, listing: Listing) -> bool:
+    """Say whether a process is no server of anybody: it has ended, is the kernel's, or we stand below it ourselves."""
+    return process.state in ("Z", "X") or not process.title or process.pid in listing.asking
 
 
 def _make(process: Candidate, engines: Sequence[Engine], name: str, listing: Listing) -> Server:
@@ -124,11 +146,10 @@ async def _complete(
     done = await host.run(script, timeout=TIMEOUT, limit=LIMIT)
     places = read_places(done.stdout)
     around = [
-        surroundings(listing.processes[server.pid], places.get(server.pid, Place()), family, within)
+        surroundings(listing.processes[server.pid], places.get(server.pid, Place()), family, within, listing.user)
         for server in servers
     ]
-    founds = [found for found in map(kinds.recognise, around) if found is not None]
-    launchers = await ask_launchers(host, kinds, founds)
+    launchers, told = await ask_launchers(host, kinds, around)
     completed = []
     for server in servers:
         place, parent = places.get(server.pid, Place()), above[server.pid]
@@ -137,15 +158,16 @@ async def _complete(
             family.starters(server.pid, within),
             supervised(parent, place, kinds) if parent is not None else None,
         )
+        launcher = with_bounds(launcher, family.bounds(server.pid, within))
         title = clean_text(parent.title) if parent is not None else ""
-        completed.append(replace(_place(server, place, family, listing), parent=title, launcher=launcher))
+        beside = Surroundings(
+            *(server.pid, server.user, listing.user, place.cgroup, family.terminal_program(server.pid)),
+            launched=launcher.words,
+            told=told.get(server.pid, {}),
+        )
+        targets = find_targets(place.descriptors or {1: Descriptor()}, beside)
+        completed.append(replace(server, cwd=place.cwd, logs=targets, parent=title, launcher=launcher))
     return completed
-
-
-def _place(server: Server, place: Place, family: Family, listing: Listing) -> Server:
-    around = Surroundings(server.pid, server.user, listing.user, place.cgroup, family.terminal_program(server.pid))
-    targets = find_targets(place.descriptors or {1: Descriptor()}, around)
-    return replace(server, cwd=place.cwd, logs=targets)
 
 
 def _seeks(
@@ -165,9 +187,17 @@ def _seeks(
         )
     )
     told = [f"Looking for a launcher of {names}{where}."]
+    if pid in listing.asking:
+        told.append(f"PID {pid} is none: the shell that looks would end together with it.")
     if orphans:
-        pids = ", ".join(str(orphan.pid) for orphan in orphans[:8])
-        told.append(f"{len(orphans)} processes of an earlier server live on without their launcher (PID {pids}).")
+        told.append(left_behind(orphans))
     if listing.hidden:
         told.append(f"This host hides other users' processes from {listing.user}: only its own can be found.")
     return " ".join(told)
+
+
+def left_behind(orphans: Sequence[Orphan]) -> str:
+    """Return in a sentence that processes of an earlier server are still there."""
+    lives = "lives on without its" if len(orphans) == 1 else "live on without their"
+    pids = names([str(orphan.pid) for orphan in orphans], _MOST_PIDS)
+    return f"{count(len(orphans), 'process', 'processes')} of an earlier server {lives} launcher (PID {pids})."

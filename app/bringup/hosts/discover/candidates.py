@@ -2,40 +2,30 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, Protocol
 
 from bringup.core.events import Labels
+from bringup.core.titles import WORKERS
+from bringup.hosts.discover.roles import SHELLS, Roles
 
 _DEEPEST = 64
-SHELLS = frozenset({"sh", "bash", "dash", "ash", "zsh", "fish", "ksh", "mksh", "csh", "tcsh", "busybox"})
 _NOT_LAUNCHERS = SHELLS | {
     *("ssh", "grep", "egrep", "rg", "tail", "less", "vi", "vim", "nano", "cat", "tee", "watch", "pgrep", "pkill", "ps"),
     *("tmux", "screen", "timeout", "nohup", "setsid", "sudo", "su", "script", "docker", "podman", "kubectl", "srun"),
 }
 """Programs that can name a launcher in their arguments without being one."""
-_SEEN_THROUGH = frozenset({"sudo", "su", "doas", "runuser", "nohup", "setsid", "env", "script", "nice", "ionice"})
-"""Programs above a launcher that do nothing when it ends."""
-_TOP = frozenset(
-    {
-        "init",
-        "systemd",
-        "sshd",
-        "login",
-        "tmux",
-        "screen",
-        "tini",
-        "dumb-init",
-        "docker-init",
-        "containerd-shim",
-        "conmon",
-    }
-    | {"containerd-shim-runc-v2", "catatonit", "s6-svscan", "runit"}
-)
-"""Where a session, a container or the machine itself begins: no supervisor of this server."""
+_EMBEDDED = frozenset({"scheduler", "controller"})
+"""Parts that a program of its own starts where it runs an engine."""
 _TERMINALS = frozenset({"tmux", "screen"})
+OWN_LAUNCH = ": 'bringup launches a server'\n"
+"""How the script begins that launches a server for us: it stands above that for seconds, and supervises nothing."""
+_PANE = re.compile(r"/bringup-[^/ ]+/\d+-\d+/pane /")
+"""A restart's own script in a terminal (control/pane.sh): it becomes a prompt."""
 _LOOPS = ("while ", "until ", "for ")
 _TAKE_A_WORD = frozenset({"--rcfile", "--init-file", "-o", "-O", "+o", "+O", "-C", "--init-command"})
 """Options of shells whose next word is no script."""
@@ -94,6 +84,8 @@ class Candidate:
     user: str = ""
     pgid: int = 0
     sid: int = 0
+    tpgid: int = 0
+    """The group in the foreground of its terminal."""
 
     @property
     def is_shell(self) -> bool:
@@ -111,18 +103,26 @@ class Candidate:
         words = self.argv[0].split() if self.argv else []
         return PurePosixPath(words[0].rstrip(":")).name.lstrip("-") if words else ""
 
+    @property
+    def tool(self) -> str:
+        """Name of the program, or of the script that Python runs: conda and poetry are such."""
+        runs = self.argv[1] if self.program.startswith("python") and len(self.argv) > 1 else "-"
+        return self.program if runs.startswith("-") else PurePosixPath(runs).name
+
 
 class Family:
     """All listed processes, and who is above whom."""
 
-    def __init__(self, processes: Mapping[int, Candidate], engines: Sequence[Engine]) -> None:
+    def __init__(self, processes: Mapping[int, Candidate], engines: Sequence[Engine], roles: Roles) -> None:
         self._processes = processes
+        self._roles = roles
         self._engines = engines
         self._parts = {pid: self._classify(process) for pid, process in processes.items()}
+        self._left = self._left_forks()
 
     def launchers(self) -> list[tuple[Candidate, str]]:
         """Return the launchers and the names of their engines; of a wrapper and what it started, only the latter."""
-        found = {pid for pid, (part, _) in self._parts.items() if part == "launcher"}
+        found = {pid for pid, (part, _) in self._parts.items() if part == "launcher"} - self._left
         for pid in sorted(found, reverse=True):
             above = next((other for other in self.above(pid) if other.pid in found), None)
             if above is not None:
@@ -137,16 +137,20 @@ class Family:
         return [
             (self._processes[pid], engine)
             for pid, (part, engine) in self._parts.items()
-            if part in ("scheduler", "detokenizer", "controller")
-            and not any(above.pid in known for above in self.above(pid))
+            if (part in WORKERS or pid in self._left) and not any(above.pid in known for above in self.above(pid))
         ]
 
-    def engine_below(self, pid: int) -> str:
-        """Return the engine of a process that descends from this one; empty where there is none."""
-        for other, (part, engine) in self._parts.items():
-            if part and any(above.pid == pid for above in self.above(other)):
-                return engine
-        return ""
+    def engine_in(self, pid: int) -> str:
+        """Return the engine that a program of its own runs, by the workers that it has started; empty for none.
+
+        Of PID 1 nobody can tell whether it has started them or has only taken them over: what `launchers` leaves out is
+        told of here, for where it was named.
+        """
+        process = self._processes[pid]
+        if self._roles.begins(process.program) or process.program in SHELLS or self._is_passive(process):
+            return ""
+        below = (pair for other, pair in self._parts.items() if self._processes[other].ppid == pid)
+        return next((engine for part, engine in below if part in _EMBEDDED), "")
 
     def above(self, pid: int) -> Iterator[Candidate]:
         """Yield the ancestors of a process, nearest first."""
@@ -164,21 +168,32 @@ class Family:
 
     def supervisor(self, pid: int, within: int | None = None) -> Candidate | None:
         """Return what stands above a launcher, where that is more than a shell; not beyond `within`."""
-        return next((process for process in self.starters(pid, within) if not _is_passive(process)), None)
+        return next((process for process in self.starters(pid, within) if not self._is_passive(process)), None)
 
     def starters(self, pid: int, within: int | None = None) -> tuple[Candidate, ...]:
-        """Return all above a launcher that may go on after its end, nearest first; not beyond a prompt or `within`."""
+        """Return all above a launcher that may go on after its end, nearest first; not beyond a prompt or `within`.
+
+        A prompt counts where the server is what it waits for: that may have been typed as a loop.
+        """
         found: list[Candidate] = []
         below = self._processes[pid]
         for process in self.above(pid):
             # What PID 1 has adopted is in a session of its own: another one started it.
             adopted = process.pid == 1 and below.sid != process.sid
-            if adopted or process.pid == within or process.program in _TOP or _is_prompt(process, below):
+            if adopted or process.pid == within or self._roles.begins(process.program) or _launches_for_us(process):
                 break
-            if process.program not in _SEEN_THROUGH:
+            if _is_prompt(process, below):
+                found += [process] if below.pgid == below.tpgid else []
+                break
+            if not self._passes(process):
                 found.append(process)
             below = process
         return tuple(found)
+
+    def bounds(self, pid: int, within: int | None = None) -> tuple[Candidate, ...]:
+        """Return what binds a launcher as long as both run, such as timeout(1), nearest first; not beyond `within`."""
+        passed = itertools.takewhile(lambda each: each.pid != within and self._is_passive(each), self.above(pid))
+        return tuple(each for each in passed if each.program in self._roles.bounds)
 
     def terminal_program(self, pid: int) -> str:
         """Return "tmux" or "screen" where a process runs in one, else ""."""
@@ -194,29 +209,57 @@ class Family:
                 return str(known[0]), engine.name
         return "", ""
 
+    def _left_forks(self) -> set[int]:
+        """Return what a launcher that has ended has forked and that had got no title of its own yet.
+
+        It has the launcher's command line. Two servers cannot have the same one, with its port; a single process that
+        its session has outlived is more likely a server that was started in the background and whose shell has ended.
+        """
+        alike: dict[tuple[int, tuple[str, ...]], set[int]] = {}
+        for pid, (part, _) in self._parts.items():
+            process = self._processes[pid]
+            leads = pid in (process.pgid, process.sid)
+            if part == "launcher" and not leads and not any(self._parts[above.pid][0] for above in self.above(pid)):
+                alike.setdefault((process.pgid, process.argv), set()).add(pid)
+        return {
+            pid for (group, _), pids in alike.items() if len(pids) > 1 and group not in self._processes for pid in pids
+        }
+
     def _embedding(self, launchers: set[int]) -> Iterator[tuple[Candidate, str]]:
         """Programs with a command line of their own that run an engine: the parent of schedulers without a launcher."""
         seen = set()
         for pid, (part, engine) in self._parts.items():
-            if part not in ("scheduler", "controller") or any(above.pid in launchers for above in self.above(pid)):
+            if part not in _EMBEDDED or any(above.pid in launchers for above in self.above(pid)):
                 continue
             host = next((above for above in self.above(pid) if not self._parts[above.pid][0]), None)
-            if host is None or host.pid in seen or host.pid == 1 or host.program in _TOP or _is_passive(host):
+            if (
+                host is None
+                or host.pid in seen
+                or host.pid == 1
+                or self._roles.begins(host.program)
+                or self._is_passive(host)
+            ):
                 continue
             seen.add(host.pid)
             yield host, engine
 
+    def _passes(self, process: Candidate) -> bool:
+        return self._roles.passes(process.tool) or _PANE.search(process.title) is not None
 
-def _is_passive(process: Candidate) -> bool:
-    """A shell or a wrapper that does nothing about the end of what it started."""
-    if process.program in _SEEN_THROUGH:
-        return True
-    if process.program not in SHELLS:
-        return False
-    words = _words(process)
-    if any(word.startswith("-") and "c" in word for word in process.argv[1:2]):
-        return not any(loop in " ".join(words) for loop in _LOOPS)
-    return not words
+    def _is_passive(self, process: Candidate) -> bool:
+        """Say whether a shell or a wrapper does nothing about the end of what it started."""
+        if self._passes(process):
+            return True
+        if process.program not in SHELLS:
+            return False
+        words = _words(process)
+        if any(word.startswith("-") and "c" in word for word in process.argv[1:2]):
+            return not any(loop in " ".join(words) for loop in _LOOPS)
+        return not words
+
+
+def _launches_for_us(process: Candidate) -> bool:
+    return process.program in SHELLS and "".join(process.argv[2:3]).startswith(OWN_LAUNCH)
 
 
 def _is_prompt(process: Candidate, below: Candidate) -> bool:

@@ -5,29 +5,13 @@ from __future__ import annotations
 import re
 import shlex
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from importlib import resources
 from typing import Any
 
-from bringup.core.events import Launcher
-from bringup.core.sanitize import clean_text
-
-_NAME = re.compile(r"[\w./][\w.@:+ /-]{0,199}")
-"""What a unit, container, pane or folder may be called here; anything else is not put into a command."""
-_LONG = re.compile(r"^([0-9a-f]{12})[0-9a-f]{52}$")
-POLICIES: Mapping[str, bool] = {
-    "": False,
-    "no": False,
-    "always": True,
-    "unless-stopped": True,
-    "on-failure": True,
-    "on-success": True,
-    "on-abnormal": True,
-    "on-abort": True,
-    "on-watchdog": True,
-}
-"""Restart policies of docker, podman and systemd.service(5): whether a kill can be answered by a restart."""
+from bringup.hosts.discover.roles import Roles, load_roles
+from bringup.hosts.shipped import read_script
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +27,24 @@ class Kind:
     excluded: re.Pattern[str] | None = None
     bare: re.Pattern[str] | None = None
     """Names for which no commands are offered."""
+    prompt: re.Pattern[str] | None = None
+    """A process between, for which none are offered either."""
     main: str = ""
     direct: bool = False
     ask: str = ""
+    script: str = ""
+    """What stands behind `ask`."""
     stop: str = ""
     start: str = ""
     says: str = ""
+    lives: str = ""
     respawns: bool | None = False
     scope: str = ""
     sentence: str = ""
+    tools: Mapping[str, str] = field(default_factory=dict)
+    bound: str = ""
+    bound_when: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
+    needs: str = ""
     samples: tuple[Mapping[str, Any], ...] = ()
 
 
@@ -73,8 +66,8 @@ class Around:
     cgroup: str = ""
     above: tuple[Above, ...] = ()
     """Nearest first."""
-    environ: frozenset[str] = frozenset()
-    """Which of the asked names its environment has."""
+    environ: frozenset[str] | None = frozenset()
+    """Which of the asked names its environment has; None where that is closed to the login."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,17 +79,21 @@ class Found:
     around: Around
     ancestor: int = 0
     """PID of the process above that told it."""
+    uid: str = ""
+    """Whose manager it is, where there is one for each user."""
 
     @property
     def question(self) -> str:
         """The script that asks the host for more; "" where there is nothing to ask."""
-        return fill(
+        asked = fill(
             self.kind.ask,
             name=self.name,
+            uid=self.uid,
             pid=str(self.around.pid),
             ancestor=str(self.ancestor),
             pids=" ".join(str(pid) for pid in (self.around.pid, *(each.pid for each in self.around.above))),
         )
+        return f"{asked}\n{self.kind.script}" if asked else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +101,7 @@ class Kinds:
     """All known ways to launch a server."""
 
     kinds: tuple[Kind, ...]
-    sessions: frozenset[str]
-    respawners: frozenset[str]
-    wrappers: frozenset[str]
+    roles: Roles
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -115,13 +110,23 @@ class Kinds:
 
     def recognise(self, around: Around) -> Found | None:
         """Return the first kind that fits; None for a plain process."""
+        return next(self.fitting(around), None)
+
+    def fitting(self, around: Around) -> Iterator[Found]:
+        """Yield all kinds that fit; where the host contradicts the first one, the next one may be it."""
         for kind in self.kinds:
-            if kind.environ and not kind.environ & around.environ:
+            if kind.environ and around.environ is not None and not kind.environ & around.environ:
                 continue
             found = _match(kind, around)
             if found is not None:
-                return found
-        return None
+                yield found
+
+    def unit(self, found: Found, name: str) -> Found | None:
+        """Return the systemd unit of this name that keeps what was found."""
+        wanted = "systemd-user" if found.uid else "systemd"
+        return next(
+            (Found(kind, name, found.around, uid=found.uid) for kind in self.kinds if kind.kind == wanted), None
+        )
 
     def owns(self, found: Found, answer: Mapping[str, str]) -> bool:
         """Say whether a unit's or container's main process is the launcher or stands above it in the same session."""
@@ -131,64 +136,28 @@ class Kinds:
         if main == str(found.around.pid):
             return True
         for above in found.around.above:
-            if above.program in self.sessions or (found.kind.direct and above.program not in self.wrappers):
+            # conmon runs one container and ends with it.
+            if above.program in self.roles.sessions - self.roles.wrappers or (
+                found.kind.direct and above.program not in self.roles.wrappers
+            ):
                 return False
             if main == str(above.pid):
                 return True
         return False
+
+    def between(self, found: Found) -> Iterator[Above]:
+        """Yield what stands between a launcher and the session that it is in."""
+        for above in found.around.above:
+            if above.pid == found.ancestor or above.program in self.roles.sessions:
+                return
+            yield above
 
 
 def load_kinds() -> Kinds:
     """Return the kinds that bringup knows."""
     table = tomllib.loads(resources.files(__package__).joinpath("launchers.toml").read_text("utf-8"))
     kinds = tuple(_kind(entry) for entry in table["launcher"])
-    return Kinds(kinds, *(frozenset(table[key]) for key in ("sessions", "respawners", "wrappers")))
-
-
-def read_answer(text: str) -> dict[str, str]:
-    """Read KEY=VALUE lines, the first of each key; what else a program says is passed over."""
-    answer: dict[str, str] = {}
-    for line in text.splitlines()[:64]:
-        key, equals, value = line.partition("=")
-        if equals and key.isidentifier():
-            answer.setdefault(key, clean_text(value).strip()[:200])
-    return answer
-
-
-def describe(kinds: Kinds, found: Found, answer: Mapping[str, str]) -> Launcher | None:
-    """Return the launcher, with its commands where it is proven to be the server's and its name is a plain one.
-
-    Returns None where the host says that another process is what it launched.
-    """
-    kind = found.kind
-    if answer.get(kind.main) and not kinds.owns(found, answer):
-        return None
-    name = answer.get("name") or _LONG.sub(r"\1", found.name)
-    place, socket = answer.get("place", ""), answer.get("socket", "")
-    given = {"name": name, "socket": socket, "place": place}
-    commands = {"stop": kind.stop, "start": kind.start, "says": kind.says}
-    why = ""
-    if not kinds.owns(found, answer):
-        why = f"{kind.kind} did not say which process is its own, so its commands are not used."
-    elif kind.bare is not None and kind.bare.search(name):
-        why = "It is the job's own script, so its stop command would end more than the server: it is not used."
-    needed = {key for template in commands.values() for key in given if f"{{{key}}}" in template}
-    if why or any(not _NAME.fullmatch(given[key]) for key in needed):
-        commands = dict.fromkeys(commands, "")
-    policy = answer.get("policy", answer.get("Restart"))
-    respawns = kind.respawns if policy is None else POLICIES.get(policy)
-    return Launcher(
-        kind=kind.kind,
-        name=name,
-        words=fill_plain(kind.words, name=name or "of unknown name"),
-        detail=" ".join(part for part in (_compose(answer), _policy(policy), why) if part),
-        respawns=respawns,
-        scope=kind.scope,
-        sentence=kind.sentence,
-        stop=fill(commands["stop"], **given),
-        start=fill(commands["start"], **given),
-        says=fill(commands["says"], **given),
-    )
+    return Kinds(kinds, load_roles())
 
 
 def fill(template: str, **given: str) -> str:
@@ -209,33 +178,39 @@ def _match(kind: Kind, around: Around) -> Found | None:
             continue
         name = fill_plain(kind.joined, **match.groupdict(default="")) if match.groupdict() else ""
         if kind.excluded is None or not kind.excluded.search(name):
-            return Found(kind, name, around, pid)
+            return Found(kind, name, around, pid, match.groupdict(default="").get("uid", ""))
     return None
 
 
-def _compose(answer: Mapping[str, str]) -> str:
-    project, service = answer.get("project", ""), answer.get("service", "")
-    plain = project and project != "<no value>"
-    return f"It is the service {service} of the compose project {project}." if plain else ""
-
-
-def _policy(policy: str | None) -> str:
-    if not policy or policy == "no":
-        return ""
-    return f"Its restart policy is {policy}."
-
-
 def _kind(entry: Mapping[str, Any]) -> Kind:
-    plain = ("kind", "words", "joined", "main", "ask", "stop", "start", "says", "scope", "sentence")
+    plain = (
+        "kind",
+        "words",
+        "joined",
+        "main",
+        "ask",
+        "stop",
+        "start",
+        "says",
+        "lives",
+        "scope",
+        "sentence",
+        "bound",
+        "needs",
+    )
     return Kind(
         **{key: entry[key] for key in plain if key in entry},
+        script=read_script(f"discover/{entry['script']}") if "script" in entry else "",
         cgroup=_pattern(entry, "cgroup"),
         ancestor=_pattern(entry, "ancestor"),
         excluded=_pattern(entry, "not"),
         bare=_pattern(entry, "no_commands"),
+        prompt=_pattern(entry, "prompt"),
         environ=frozenset(entry.get("environ", ())),
         direct=bool(entry.get("direct", False)),
         respawns=None if entry.get("respawns") == "unknown" else bool(entry.get("respawns", False)),
+        tools=dict(entry.get("tools", {})),
+        bound_when={key: re.compile(pattern) for key, pattern in entry.get("bound_when", {}).items()},
         samples=tuple(entry.get("samples", ())),
     )
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from bringup.core.errors import ChannelRefused
 from bringup.core.events import LogTarget
 from bringup.core.sanitize import clean_text
+from bringup.core.words import names
 from bringup.hosts.base import Host
+from bringup.hosts.denied import log_in
+from bringup.hosts.discover.readers import DELETED, Reader, Written, best_file, gathered, holds_all
 
 _STREAMS = {1: "stdout", 2: "stderr"}
-_DELETED = " (deleted)"
 _CONTAINER = re.compile(
     r"(docker|libpod|cri-containerd|crio|containerd)[-/:]([0-9a-f]{12,64})|kubepods\S*?/([0-9a-f]{64})"
 )
@@ -36,10 +38,10 @@ class Descriptor:
     flags: str = ""
     to: str = ""
     """What /proc/PID/fd/N links to; empty where that may not be read."""
-    readers: list[tuple[int, str]] = field(default_factory=list)
-    """PID and title of what reads the pipe, nearest first."""
-    files: list[tuple[int, str, bool]] = field(default_factory=list)
-    """(PID of the reader, file that it writes, whether we may read it)."""
+    readers: list[Reader] = field(default_factory=list)
+    """What reads the pipe, nearest first."""
+    files: list[Written] = field(default_factory=list)
+    """What those write."""
 
 
 @dataclass(slots=True)
@@ -53,15 +55,30 @@ class Surroundings:
     cgroup: str = ""
     terminal: str = ""
     """"tmux" or "screen" where the server runs in one."""
+    launched: str = ""
+    """What launched it, in words."""
+    told: Mapping[int, Written] = field(default_factory=dict)
+    """The files of its streams, by descriptor, as its launcher's own tool told them."""
 
 
 def find_targets(descriptors: Mapping[int, Descriptor], around: Surroundings) -> tuple[LogTarget, ...]:
     """Return where stdout and stderr go; one target where both go to the same place."""
     distinct = {(known.to, known.flags): number for number, known in sorted(descriptors.items(), reverse=True)}
-    found = [_target(number, descriptors[number], around) for number in sorted(distinct.values())]
+    found = {number: _target(number, descriptors[number], around) for number in sorted(distinct.values())}
     # A stream that leads nowhere is not worth a word beside one that can be read.
-    readable = [target for target in found if target.path]
-    return tuple(readable or found[:1])
+    readable = {number: target for number, target in found.items() if target.path}
+    if len(readable) > 1 and (both := _both(descriptors, readable)) is not None:
+        return (both,)
+    return tuple(dict.fromkeys(readable.values())) or tuple(found.values())[:1]
+
+
+def _both(descriptors: Mapping[int, Descriptor], found: Mapping[int, LogTarget]) -> LogTarget | None:
+    """Return the file of one stream into which the other one's pipe leads as well: its lines must not count twice."""
+    for number, target in found.items():
+        others = (descriptors[other] for other in found if other != number)
+        if all(holds_all(target.path, other.readers, other.files) for other in others):
+            return replace(target, note=f"{target.note} The other stream is in it, too.")
+    return None
 
 
 async def log_target_for(host: Host, path: str) -> LogTarget:
@@ -82,7 +99,7 @@ async def log_target_for(host: Host, path: str) -> LogTarget:
     if "denied" in words:
         raise ChannelRefused(
             f"{shown} on {host.name} cannot be read by {user}.",
-            f"Log in as its owner or root, or let everyone read it: chmod a+r {shlex.quote(shown)}",
+            f"{log_in('')}, or let everyone read it: chmod a+r {shlex.quote(shown)}",
             reason="denied",
         )
     if "odd" in words:
@@ -96,15 +113,26 @@ async def log_target_for(host: Host, path: str) -> LogTarget:
 
 def _target(number: int, descriptor: Descriptor, around: Surroundings) -> LogTarget:
     stream, to, flags = _STREAMS[number], clean_text(descriptor.to), descriptor.flags
+    told = around.told.get(number)
     if not descriptor.to:
-        return LogTarget("", "denied", _closed(f"Where {stream} of {around.user}'s process {around.pid} goes", around))
+        return _told(stream, told, around) or _hidden(stream, around)
     if "p" in flags:
-        return _pipe(stream, to, descriptor, around)
+        return _pipe(stream, to, descriptor, told, around)
     if "s" in flags:
-        return _elsewhere(stream, "a socket", around) or LogTarget("", "pipe", f"{stream} goes to a socket.")
+        return _elsewhere(stream, "a socket", around) or LogTarget("", "pipe", _socket(stream, around))
     if "c" in flags:
-        return _device(stream, to, around)
+        return _told(stream, told, around) or _device(stream, to, around)
     return _file(number, stream, descriptor, around)
+
+
+def _told(stream: str, told: Written | None, around: Surroundings) -> LogTarget | None:
+    """The file that the launcher's own tool told."""
+    if told is None:
+        return None
+    shown = clean_text(told.path)
+    if not told.readable:
+        return LogTarget("", "denied", _closed(f"{shown}, where {stream} of {around.launched} goes,", around))
+    return LogTarget(told.path, "file", f"{stream} of {around.launched} goes to {shown}.")
 
 
 def _file(number: int, stream: str, descriptor: Descriptor, around: Surroundings) -> LogTarget:
@@ -116,30 +144,40 @@ def _file(number: int, stream: str, descriptor: Descriptor, around: Surroundings
     if "r" in descriptor.flags:
         note = f"{stream} goes to {shown} in the file system of the server's own container or mount namespace."
         return LogTarget(f"/proc/{around.pid}/root{descriptor.to}", "file", note)
-    name = shown.removesuffix(_DELETED)
+    name = shown.removesuffix(DELETED)
     note = f"{stream} goes to {name}, which was deleted or replaced; it is read through the server's own descriptor."
     return LogTarget(f"/proc/{around.pid}/fd/{number}", "deleted", note)
 
 
-def _pipe(stream: str, to: str, descriptor: Descriptor, around: Surroundings) -> LogTarget:
-    titles = dict(descriptor.readers)
-    for reader, path, readable in descriptor.files:
-        name = f"{_program(titles.get(reader, ''))} (PID {reader})"
-        if readable and path.endswith(_DELETED):
-            continue
-        if readable:
-            return LogTarget(path, "file", f"{stream} goes through a pipe to {name}, which writes {clean_text(path)}.")
-        return LogTarget("", "denied", _closed(f"{clean_text(path)}, written by {name} from {stream},", around))
-    container = _elsewhere(stream, "a pipe", around)
-    if container is not None:
-        return container
-    if not descriptor.readers:
+def _pipe(stream: str, to: str, descriptor: Descriptor, told: Written | None, around: Surroundings) -> LogTarget:
+    readers = descriptor.readers
+    file = best_file(readers, descriptor.files, told.path if told is not None else "")
+    if file is not None:
+        name = next((str(reader) for reader in readers if reader.pid == file.reader), f"PID {file.reader}")
+        shown = clean_text(file.path)
+        if file.readable:
+            return LogTarget(file.path, "file", f"{stream} goes through a pipe to {name}, which writes {shown}.")
+        return LogTarget("", "denied", _closed(f"{shown}, written by {name} from {stream},", around))
+    known = _told(stream, told, around) or _elsewhere(stream, "a pipe", around)
+    if known is not None:
+        return known
+    if not readers:
         return LogTarget(
             "", "pipe", f"{stream} goes to a pipe ({to}), and who reads it cannot be seen by {around.login}."
         )
-    reader, title = descriptor.readers[0]
-    note = f"{stream} goes through a pipe to {_program(title)} (PID {reader}), which writes no file."
-    return LogTarget("", "pipe", f"{note} Start the server with its output in a file to see its log here.")
+    return LogTarget("", "pipe", f"{stream} goes through a pipe to {_reader_without_log(descriptor)}")
+
+
+def _reader_without_log(descriptor: Descriptor) -> str:
+    """Who reads a pipe of which no log is known, and what can be done: the rest of a note."""
+    several = gathered(descriptor.readers, descriptor.files)
+    if several is not None:
+        reader, paths = several
+        files = names([clean_text(path) for path in paths])
+        return f"{reader}, which writes {files}: which of them is this server's log cannot be told. Name it with --log."
+    nearest = descriptor.readers[0]
+    how = nearest.shows or "Start the server with its output in a file to see its log here."
+    return f"{nearest}, which writes no file{' that can be read here' if descriptor.files else ''}. {how}"
 
 
 def _device(stream: str, to: str, around: Surroundings) -> LogTarget:
@@ -162,21 +200,38 @@ def _elsewhere(stream: str, what: str, around: Surroundings) -> LogTarget | None
         tool = {"docker": "docker", "libpod": "podman"}.get(found[1] or "", "crictl")
         note = f"{stream} goes to a container's runtime. Its log is shown by: {tool} logs -f {number}"
         return LogTarget("", "container", note)
-    unit = _UNIT.findall(cgroup)
-    if what == "a socket" and unit:
-        user = "--user " if "user@" in cgroup and not unit[-1].startswith("user@") else ""
-        note = f"{stream} goes to the journal. It is shown by: journalctl {user}-f -u {shlex.quote(unit[-1])}"
-        return LogTarget("", "journal", note)
+    journal = _journal(around)
+    if what == "a socket" and journal:
+        return LogTarget("", "journal", f"{stream} goes to the journal. It is shown by: {journal}")
     return None
 
 
+def _journal(around: Surroundings) -> str:
+    """Return the command that shows the journal of the unit of the process; "" where it is in none."""
+    cgroup = clean_text(around.cgroup)
+    unit = _UNIT.findall(cgroup)
+    if not unit:
+        return ""
+    user = "--user " if "user@" in cgroup and not unit[-1].startswith("user@") else ""
+    return f"journalctl {user}-f -u {shlex.quote(unit[-1])}"
+
+
+def _socket(stream: str, around: Surroundings) -> str:
+    """A socket outside of any unit: systemd-cat(1) connects a program with the journal and then becomes it."""
+    shown = f"journalctl -f _PID={around.pid}"
+    return f"{stream} goes to a socket. Where that is the journal's (systemd-cat), it is shown by: {shown}"
+
+
+def _hidden(stream: str, around: Surroundings) -> LogTarget:
+    """Nobody but its user sees where the output of a process goes; its control group everybody does."""
+    note = _closed(f"Where {stream} of {around.user or 'somebody'}'s process {around.pid} goes", around)
+    known, journal = _elsewhere(stream, "a pipe", around), _journal(around)
+    if known is not None:
+        note = f"{note} It runs in a container, whose log is shown by: {known.note.rpartition(': ')[2]}"
+    elif journal:
+        note = f"{note} It is a unit's, whose output is in the journal unless it says otherwise: {journal}"
+    return LogTarget("", "denied", note)
+
+
 def _closed(what: str, around: Surroundings) -> str:
-    return (
-        f"{what} cannot be read by {around.login}. Log in as {around.user or 'its owner'} or root, "
-        "or let this login use sudo."
-    )
-
-
-def _program(title: str) -> str:
-    words: Sequence[str] = clean_text(title).split()
-    return words[0].rpartition("/")[2] if words else "a program"
+    return f"{what} cannot be read by {around.login}. {log_in(around.user)}, or let this login use sudo."

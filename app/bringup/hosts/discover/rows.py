@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from bringup.core.sanitize import clean
 from bringup.hosts.discover.candidates import Candidate
 from bringup.hosts.discover.log_targets import Descriptor
+from bringup.hosts.discover.readers import Reader, Written
 
 _SECONDS = re.compile(r"\d{1,12}(?:\.\d{1,9})?")
 _START = 19
@@ -28,6 +29,8 @@ class Listing:
     """Other users' processes are hidden (/proc mounted with hidepid, proc(5))."""
     user: str = ""
     """The user we are there."""
+    asking: frozenset[int] = frozenset()
+    """PIDs of the shell that looked, and of all above it."""
     processes: dict[int, Candidate] = field(default_factory=dict)
 
 
@@ -60,6 +63,8 @@ def read_listing(data: bytes) -> Listing:
                     listing.processes[process.pid] = process
                 case ["U", pid, user]:
                     users[int(pid)] = user
+                case ["A", pids]:
+                    listing.asking = frozenset(map(int, pids.split()))
         except (ValueError, IndexError):
             continue
     for process in listing.processes.values():
@@ -95,10 +100,11 @@ def _take(place: Place, fields: list[str], content: bytes) -> None:
             place.flags |= {flag}
         case ["fd", number, flags]:
             place.descriptors[int(number)] = Descriptor(flags, content.decode("utf-8", "surrogateescape"))
-        case ["reader", number, pid]:
-            place.descriptors[int(number)].readers.append((int(pid), _words(content)))
-        case ["file", number, pid, flags]:
-            place.descriptors[int(number)].files.append((int(pid), _link(content), "o" in flags))
+        case ["reader", number, pid, nearer, by]:
+            reader = Reader(int(pid), _words(content), int(nearer), int(by))
+            place.descriptors[int(number)].readers.append(reader)
+        case ["file", number, pid, descriptor, flags]:
+            place.descriptors[int(number)].files.append(Written(int(pid), _link(content), int(descriptor), flags))
 
 
 def _keyed(data: bytes) -> Iterator[tuple[list[str], bytes]]:
@@ -121,9 +127,18 @@ def _keyed(data: bytes) -> Iterator[tuple[list[str], bytes]]:
 
 
 def _candidate(pid: int, stat: list[str], cmdline: bytes) -> Candidate:
-    argv = cmdline.decode("utf-8", "surrogateescape").rstrip("\0 ").split("\0")[:_MOST_ARGUMENTS]
-    ppid, pgid, sid = (int(number) for number in stat[1:4])
-    return Candidate(pid, ppid, int(stat[_START]), stat[0], tuple(argv), pgid=pgid, sid=sid)
+    argv = _arguments(cmdline.decode("utf-8", "surrogateescape"))[:_MOST_ARGUMENTS]
+    ppid, pgid, sid, _, tpgid = (int(number) for number in stat[1:6])
+    return Candidate(pid, ppid, int(stat[_START]), stat[0], tuple(argv), pgid=pgid, sid=sid, tpgid=tpgid)
+
+
+def _arguments(line: str) -> list[str]:
+    """Return the words of a command line, of which each ends with NUL and the last may be empty.
+
+    A title that a process has given itself is one word, followed by blanks or NULs in place of what it has overwritten.
+    """
+    words = line.removesuffix("\0").split("\0")
+    return [words[0].rstrip(" ")] if not any(words[1:]) else words
 
 
 def _words(cmdline: bytes) -> str:

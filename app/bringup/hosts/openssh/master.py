@@ -154,11 +154,15 @@ class Master:
     async def _answers(self) -> bool:
         try:
             asked = await self.client("-O", "check", "--", self.name)
+        except ChannelRefused:
+            return False
+        try:
             async with asyncio.timeout(_CHECK_TIMEOUT):
                 await asked.wait_closed()
-        except (ChannelRefused, TimeoutError):
+        except TimeoutError:
             return False
-        asked.close()
+        finally:
+            asked.close()
         return asked.returncode == 0
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from bringup.core.events import Process, ProcessesSeen
 from bringup.core.redact import mask
 from bringup.core.sanitize import clean
+from bringup.hosts.denied import log_in
 
 MOST_PROCESSES = 4096
 MOST_FILES = 8192
@@ -162,5 +163,5 @@ class Samples:
         if known.denied and not known.io and process.state not in ("Z", "X"):
             self.denied = (
                 f"The memory maps of {process.user}'s processes are closed to this login: which shard a rank reads "
-                f"cannot be seen. Log in as {process.user} or root, or let this login use sudo."
+                f"cannot be seen. {log_in(process.user)}, or let this login use sudo."
             )

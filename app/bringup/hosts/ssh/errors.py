@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import asyncssh
 
 from bringup.core.errors import BringupError, ChannelRefused, ConnectionLost, LoginRefused, Unreachable
+from bringup.core.words import count
 from bringup.hosts.ssh.config import Hop
 
 SESSIONS = 4
@@ -138,7 +139,11 @@ def _one_of_many(exc: BaseException) -> BaseException:
 
 
 def _login_refused(exc: BaseException, hop: Hop, attempts: Attempts) -> LoginRefused:
-    tried = f"tried {len(attempts.keys)} keys: {', '.join(attempts.keys)}" if attempts.keys else "no key was at hand"
+    tried = (
+        f"tried {count(len(attempts.keys), 'key')}: {', '.join(attempts.keys)}"
+        if attempts.keys
+        else "no key was at hand"
+    )
     notes = "".join(f"; {note}" for note in attempts.notes)
     if attempts.answered:
         what = f"{hop.name} refused the login of {hop.user}: {_refused(attempts.answered)}; {tried}{notes}."

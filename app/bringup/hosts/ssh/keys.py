@@ -8,6 +8,7 @@ from pathlib import Path
 
 import asyncssh
 
+from bringup.core.words import count
 from bringup.hosts.ask import WRONG, Ask, Question
 from bringup.hosts.ssh.config import Hop
 from bringup.hosts.ssh.errors import Attempts
@@ -49,7 +50,7 @@ async def unlock(path: str, data: bytes, ask: Ask | None, attempts: Attempts, tr
             return await asyncio.to_thread(asyncssh.import_private_key, data, passphrase)
         except ValueError:
             detail = WRONG
-    attempts.notes.append(f"the passphrase of {path} was wrong {tries} times")
+    attempts.notes.append(f"the passphrase of {path} was wrong {count(tries, 'time')}")
     return None
 
 

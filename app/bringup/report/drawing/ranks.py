@@ -9,7 +9,7 @@ from bringup.core.events import Phase
 from bringup.core.ranks import find, name_of
 from bringup.core.state import Rank
 from bringup.core.verdict import RankView
-from bringup.core.words import duration
+from bringup.core.words import count, duration
 from bringup.report.account import Account
 from bringup.report.drawing.axis import Axis, clock
 from bringup.report.drawing.chart import LEFT, RIGHT, WIDTH, Chart, fitting, has_room, rect, words
@@ -55,7 +55,7 @@ def ranks_chart(account: Account, axis: Axis) -> Chart | None:
     hidden = len(account.verdict.ranks) - len(views)
     grid = axis.drawn(_TOP - 4, y)
     if hidden > 0:
-        parts.append(words(WIDTH - 6, y + 14, f"and {hidden} more ranks", "soft", "end"))
+        parts.append(words(WIDTH - 6, y + 14, f"and {count(hidden, 'more rank')}", "soft", "end"))
     return Chart("ranks", "The ranks over time", _told(account, lanes, axis), y + 20, (*grid, *parts))
 
 

@@ -181,7 +181,7 @@ def before(account: Account) -> Node | None:
     told = earlier(account.state)
     if not told:
         return None
-    return section("earlier", "Earlier attempts in this log", element("ul", *(element("li", line) for line in told)))
+    return section("earlier", "Earlier launches in this log", element("ul", *(element("li", line) for line in told)))
 
 
 def log_end(account: Account) -> Node | None:

@@ -16,7 +16,7 @@ from bringup.ui.paint.models import paint_models
 from bringup.ui.paint.phase_table import paint_table
 from bringup.ui.paint.row import Row, clip, joined, width_of, wrapped
 from bringup.ui.paint.sentence import paint_sentence
-from bringup.ui.paint.verdict import SIGNS, marked, sentence
+from bringup.ui.paint.verdict import SIGNS, marked, sentence, word_of
 from bringup.ui.picture import Picture
 
 _GAUGE = 24
@@ -26,7 +26,7 @@ def paint_evidence(picture: Picture, width: int) -> list[Row]:
     """Return the whole account as rows of at most `width` cells; long lines are wrapped."""
     verdict = picture.verdict
     sign, ink = SIGNS[verdict.state]
-    rows = paint_sentence(f"{sign} {verdict.state.upper()}", ink, sentence(verdict), width, 6, marked(picture))
+    rows = paint_sentence(f"{sign} {word_of(picture)}", ink, sentence(verdict), width, 6, marked(picture))
     rows += _times(picture, width)
     for title, section in _sections(picture, width):
         if section:

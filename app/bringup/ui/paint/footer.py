@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from bringup.ui.keys import shown
+from bringup.ui.keys import Key, shown
 from bringup.ui.own_keys import NO_OWN_KEYS, renamed
 from bringup.ui.paint.row import Row, Span, spread, width_of
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _NEEDS_CAUSE, _NEEDS_RANKS, _NEEDS_SERVER = ("cause",), ("rank",), ("restart", "kill")
 _UNCONNECTED = ("quit", "help", "retry")
 _WIDE = 100
+_NEAREST = 2
 _GONE = ("waiting", "failed", "stopped", "unknown")
 
 
@@ -50,7 +51,19 @@ def _hints(picture: Picture | None, panel: str, own: Mapping[str, str]) -> list[
         return [(keys[name].shown.split()[0], keys[name].does) for name in _UNCONNECTED]
     known = renamed(shown(read_only=picture.read_only), own)
     fit = [key for key in known if key.footer and _useful(key.id, picture, panel)]
-    return [(key.shown.split()[0], key.does) for key in sorted(fit, key=lambda key: key.footer)]
+    return [(key.shown.split()[0], key.does) for key in sorted(fit, key=lambda key: _rank(key, picture))]
+
+
+def _rank(key: Key, picture: Picture) -> int:
+    """The rank of a key in the footer; while no server is there, what lives on of others is the nearest thing to do."""
+    near = picture.state.server is None or _lives_on(picture)
+    return _NEAREST if key.id == "servers" and near else key.footer
+
+
+def _lives_on(picture: Picture) -> bool:
+    """Say whether a stop was cut off, and a part of its server lives on."""
+    left = picture.left
+    return left is not None and bool(left.alive) and not left.busy and left.server not in left.alive
 
 
 def _useful(key: str, picture: Picture, panel: str) -> bool:
@@ -64,5 +77,7 @@ def _useful(key: str, picture: Picture, panel: str) -> bool:
     if key == "unfinished":
         return picture.left is not None
     if key == "servers":
-        return bool(picture.state.others or picture.state.orphans or any(app.orphan for app in picture.state.gpu.apps))
+        state = picture.state
+        near = state.server is None or _lives_on(picture)
+        return near or bool(state.others or state.orphans or any(app.orphan for app in state.gpu.apps))
     return True

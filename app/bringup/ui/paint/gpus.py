@@ -55,7 +55,7 @@ def paint_gpus(
     channel = picture.state.gpu
     rows = [heading(4, "GPUs", width, focused=focused, left=_model(picture), right=_head(picture, width))]
     if not channel.gpus:
-        rows += [((f" {line}", "quiet"),) for line in wrapped(why_none(picture), width - 2, height - 1)]
+        rows += [((f" {line}", "quiet"),) for line in wrapped(why_none(picture.state), width - 2, height - 1)]
     for gpu in channel.gpus[: height - 1]:
         rows.append((row or _gpu)(picture, gpu, width))
     hidden = len(channel.gpus) - (height - 1)
@@ -64,12 +64,10 @@ def paint_gpus(
     return rows + [()] * (height - len(rows))
 
 
-def why_none(picture: Picture) -> str:
-    """Return the sentence that stands where the GPUs would."""
-    why = next((why for channel, why in picture.state.closed if channel == "gpus"), "")
-    if why:
-        return f"No GPUs to show: {clean_text(why).rstrip('.')}."
-    return "nvidia-smi has not answered yet."
+def why_none(state: State) -> str:
+    """Return why nothing is known of GPUs, as a sentence."""
+    why = next((why for channel, why in state.closed if channel == "gpus"), "")
+    return f"{clean_text(why).rstrip('.')}." if why else "nvidia-smi has not answered yet."
 
 
 def _gpu(picture: Picture, gpu: Gpu, width: int) -> Row:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from bringup.ui.keys import shown
+from bringup.core.sanitize import clean_text
+from bringup.core.words import names
+from bringup.ui.keys import Key, shown
 from bringup.ui.own_keys import NO_OWN_KEYS, renamed
 from bringup.ui.paint.bars import GROWN, INFERRED, OPENED, READ, SOLID, UNKNOWN
 from bringup.ui.paint.row import Row, width_of, wrapped
 from bringup.ui.paint.verdict import SIGNS
 
 _KEY = 10
+_UNCONNECTED = (
+    "There is no connection yet: no key touches a server. Later those that do ask first, unless --read-only or a "
+    "read-only target has turned them off."
+)
 _STATES = {
     "waiting": "no launch was seen yet",
     "starting": "progress as expected",
@@ -36,19 +42,19 @@ _TEXTURES = (
 def paint_help(
     width: int,
     *,
-    read_only: bool,
+    read_only: str,
     replay: bool = False,
     several: bool = False,
     own: Mapping[str, str] = NO_OWN_KEYS,
+    connected: bool = True,
 ) -> list[Row]:
-    """Return the help as rows of at most `width` cells; `own` are the operator's keys."""
-    keys = renamed(shown(read_only=read_only, replay=replay, several=several), own)
-    touching = " and ".join(key.shown.split()[0] for key in keys if key.destructive)
-    first = (
-        f"Only {touching} touch the server; both ask first." if touching else "Read-only: no key touches the server."
-    )
-    first = "A recording: no key touches a server." if replay else first
-    rows: list[Row] = [((first, "text"),), ()]
+    """Return the help as rows of at most `width` cells; `own` are the operator's keys.
+
+    `read_only` says why no key touches a server; "" where some do, which is not known before it is `connected`.
+    """
+    keys = renamed(shown(read_only=bool(read_only), replay=replay, several=several), own)
+    first = read_only or (_touching(keys) if connected else _UNCONNECTED)
+    rows: list[Row] = [*(((line, "text"),) for line in wrapped(clean_text(first), width, 6)), ()]
     for group in dict.fromkeys(key.group for key in keys):
         rows.append(((group, "title"),))
         for key in (key for key in keys if key.group == group):
@@ -62,6 +68,14 @@ def paint_help(
         sign, ink = SIGNS[state]
         rows += _entry(f"{sign} {state}", ink, meaning, width)
     return rows
+
+
+def _touching(keys: Sequence[Key]) -> str:
+    """Which keys lead to something that is done to a process."""
+    touch = names([key.shown.split()[0] for key in keys if key.destructive])
+    leads = {key.id: key.shown.split()[0] for key in keys}
+    lists = f"{leads['unfinished']} can launch what was cut off, {leads['servers']} can end orphans"
+    return f"{touch} touch the server; {lists}. Each of them asks first; nothing else touches a process."
 
 
 def _entry(left: str, ink: str, text: str, width: int) -> list[Row]:

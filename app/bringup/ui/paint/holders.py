@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from rich.cells import cell_len
+
 from bringup.core.events import Gpu
 from bringup.core.preflight import LEAST_MIB, Holder, holders, in_short, is_orphan
 from bringup.core.sanitize import clean_text
@@ -47,7 +49,11 @@ def _who(picture: Picture, state: State, gpu: Gpu, room: int) -> Row:
 def short_title(title: str, width: int) -> str:
     """Return a process's title in at most `width` cells: of a name that an engine set, the end tells ranks apart."""
     text = clean_text(title)
-    return shorten(text, width) if " " in text else shorten_front(text, width)
+    program, blank, arguments = text.partition(" ")
+    if not blank:
+        return shorten_front(text, width)
+    # Where a program lies tells less than what it was started with.
+    return shorten(text if cell_len(text) <= width else f"{program.rpartition('/')[2]} {arguments}", width)
 
 
 def paint_holders(picture: Picture, width: int) -> list[Row]:

@@ -63,6 +63,8 @@ def why_no_log(picture: Picture | None) -> str:
         return f"{_NONE[log.kind]}{f': {clean_text(why)}' if why else ''}."
     if why:
         return f"No log: {clean_text(why).rstrip('.')}."
+    if not log.path and picture.state.gone_at is not None:
+        return "Which log it wrote to is not known here: it had ended when it was looked for."
     return "The log is empty so far." if log.path else "No log was found yet."
 
 

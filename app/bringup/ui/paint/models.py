@@ -34,8 +34,12 @@ def paint_models(picture: Picture, width: int) -> list[Row]:
 def _model(checkpoint: Checkpoint, width: int) -> list[Row]:
     folder = shorten_front(clean_text(checkpoint.folder), max(10, width - _LABEL - 2))
     gone = [name for name in checkpoint.expected if name not in set(checkpoint.present)]
-    asked = f" of {len(checkpoint.expected):,}" if checkpoint.expected and gone else ""
-    files = f"{len(checkpoint.present):,}{asked} files" if asked else count(len(checkpoint.present), "file")
+    asked = bool(checkpoint.expected and gone)
+    files = (
+        f"{len(checkpoint.present):,} of {count(len(checkpoint.expected), 'file')}"
+        if asked
+        else count(len(checkpoint.present), "file")
+    )
     told = joined(
         [
             (disk(checkpoint) or "an unknown disk", "slow" if checkpoint.remote else "text"),

@@ -5,21 +5,25 @@ from __future__ import annotations
 import re
 from math import ceil
 
+from rich.cells import cell_len
+
 from bringup.core.sanitize import clean_text
 from bringup.core.state import Action
 from bringup.core.words import duration
 from bringup.session.console import Unfinished
-from bringup.session.left_over import concerns, has_failed, is_over
+from bringup.session.left_over import concerns, has_failed, is_over, under_way
 from bringup.ui.paint.progress import paint_progress
-from bringup.ui.paint.row import Row, fill, spread, wrapped
+from bringup.ui.paint.row import Row, fill, spread, width_of, wrapped
 from bringup.ui.picture import Picture
 
 _ACTIONS = {"stop": "STOP", "restart": "RESTART", "launch": "LAUNCH", "clear": "CLEARING ORPHANS"}
-_WAITS = re.compile(r"^(?:SIG\w+ sent to|\d+ process(?:es)? still run)")
-"""Steps in which the server is waited for, and which can be cut short."""
+_WAITS = "stopping"
+"""The step in which the server is waited for, and which can be cut short."""
 _COUNTS = re.compile(r" in \d+ s\b")
 _TRIES = {"connecting": "connecting again now", "refused": "r tries again"}
 _KEY = " u shows it "
+_PID, _TIE = re.compile(r"PID (?=\d)"), "\ue000"
+"""A number is not to be broken from what it is: the key stands between two lines."""
 _MOST = 3
 """Rows for what became of an action that failed."""
 
@@ -33,7 +37,7 @@ def paint_notices(picture: Picture, width: int) -> list[Row]:
         rows += [((" ", "text"), *row) for row in paint_progress(picture, width - 1)]
     elif picture.left is not None and concerns(picture.left, picture.state):
         rows += _left_over(picture.left, width)
-    elif action is not None and action.failed and action is not picture.dismissed:
+    elif action is not None and action.failed and action is not picture.dismissed and not _is_past(picture, action):
         text = f"{_word(action.action)} failed  {clean_text(action.step)}"
         rows += [fill(((f" {line}", "notice-bad"),), width, "notice-bad") for line in wrapped(text, width - 2, _MOST)]
     if picture.asking:
@@ -45,8 +49,9 @@ def _left_over(left: Unfinished, width: int) -> list[Row]:
     """What was left in the middle, as it is now, and the key that leads to it."""
     ink = "notice-work" if left.busy or is_over(left) else "notice-bad"
     became = "failed" if has_failed(left) else "was cut off"
-    text = left.sentence if left.busy else f"{became} {duration(left.age)} ago: {left.outlook}."
-    lines = wrapped(f"{_word(left.action)} {clean_text(text)}", width - len(_KEY) - 2, _MOST)
+    text = under_way(left) if left.busy else f"{became} {duration(left.age)} ago: {left.outlook}."
+    told = _PID.sub(f"PID{_TIE}", f"{_word(left.action)} {clean_text(text)}")
+    lines = [line.replace(_TIE, " ") for line in wrapped(told, width - len(_KEY) - 2, _MOST)]
     rows: list[Row] = [((f" {line}", ink),) for line in lines]
     # On the first one: on a small screen there may be no room for the others.
     return [(*fill(rows[0], width - len(_KEY), ink), (_KEY, ink)), *(fill(row, width, ink) for row in rows[1:])]
@@ -58,14 +63,25 @@ def _under_way(picture: Picture, action: Action, width: int) -> Row:
     if action.until is not None and not _COUNTS.search(action.step):
         told.insert(0, f"{max(0, ceil(action.until - picture.now))} s left")
     if picture.plan is not None and may_hurry(action):
-        told.insert(0, "K kills it now")
+        told.insert(0, "K: kill now?")
     left: Row = ((f" {_word(action.action)}  {clean_text(action.step)}", "notice-work"),)
+    if len(told) > 1 and width_of(left) + cell_len(" · ".join(told)) + 2 > width:
+        # What is done, and what can be done, tells more than how long it has taken.
+        told.pop()
     return fill(spread(left, ((f"{' · '.join(told)} ", "notice-work"),), width), width, "notice-work")
 
 
 def may_hurry(action: Action) -> bool:
     """Say whether the server is waited for now to end by itself, so that what is left can be killed instead."""
-    return not action.ended and action.until is not None and bool(_WAITS.search(action.step))
+    return not action.ended and action.name == _WAITS
+
+
+def _is_past(picture: Picture, action: Action) -> bool:
+    """Say whether another server was started since an action ended: what became of the old one is of no use then."""
+    state = picture.state
+    if state.server is None or state.gone_at is not None or action.ended_at is None:
+        return False
+    return state.server.started_at > action.ended_at
 
 
 def _word(action: str) -> str:

@@ -12,7 +12,7 @@ from bringup.session.console import StopPlan
 from bringup.ui.paint.holders import short_title
 from bringup.ui.paint.identity import PLAIN_LAUNCHERS, model_name
 from bringup.ui.paint.measures import count
-from bringup.ui.paint.row import Row, fill, joined, shorten, wrapped
+from bringup.ui.paint.row import Row, clip, fill, joined, shorten, wrapped
 
 LABEL = 11
 _COMMAND_LINES = 8
@@ -40,26 +40,30 @@ WAYS = {
 
 
 def paint_plan(plan: StopPlan, width: int, *, command: str = "") -> list[Row]:
-    """Return host, server, launcher, command, every process that is ended, those left alone, and the log."""
+    """Return host, server, launcher, every process that is ended, those left alone, the command, and the log."""
     server = plan.server
     what = joined(
         [
             (f"PID {server.pid}", "strong"),
-            (clean_text(server.engine), "text"),
-            (model_name(server.model), "text"),
+            (clean_text(server.engine), "text") if server.engine else ("not recognised as a server", "slow"),
             (f"port {server.port}" if server.port is not None else "", "text"),
             (f"user {clean_text(server.user)}" if server.user else "", "text"),
+            # The longest comes last: the command tells it, too.
+            (model_name(server.model), "text"),
         ]
     )
-    rows: list[Row] = [field("host", ((clean_text(plan.node), "strong"),)), field("server", what)]
+    rows: list[Row] = [field("host", ((clean_text(plan.node), "strong"),)), clip(field("server", what), width)]
     rows += _launcher(plan, width)
-    rows += text_rows("command", command or plan.command, width, _COMMAND_LINES)
+    # Before the command, which may be long: on a small screen what is touched is to be read without turning pages.
     rows += _processes("ends", plan.members, width, "strong")
     if plan.swept:
-        swept = f"in the same {_unit(plan)}: {WAYS['OWN'].shown} stop command ends all of it"
+        swept = f"in the same {_unit(plan)}: {WAYS['OWN'].shown} command ends all of it"
         rows += _processes("ends too", plan.swept, width, "slow", f" {swept}")
     if plan.bystanders:
         rows += _processes("left alone", plan.bystanders, width, "text")
+    rows += _how(plan, width)
+    if shown := command or plan.command:
+        rows += text_rows("command", shown, width, _COMMAND_LINES)
     if plan.log:
         rows += text_rows("log", plan.log, width, 1)
     return rows
@@ -67,15 +71,11 @@ def paint_plan(plan: StopPlan, width: int, *, command: str = "") -> list[Row]:
 
 def paint_after_stop(plan: StopPlan, way: str, width: int) -> list[Row]:
     """Return what the stop waits for after the request, and who may start the server again."""
-    waits = "Then its GPU memory"
-    waits += f" and port {plan.server.port} are waited for." if plan.server.port is not None else " is waited for."
-    rows = [*text_rows("then", waits, width, 2), *_unasked(plan, width)]
-    launcher = plan.server.launcher
-    if way != "OWN" and launcher.respawns is not False and launcher.kind:
-        does = "starts it again after a signal" if launcher.respawns else "may start it again after a signal"
-        own = f": {WAYS['OWN'].shown} command keeps it down." if plan.stop_command else "."
-        who = launcher.words[0].upper() + launcher.words[1:]
-        rows += text_rows("beware", f"{clean_text(who)} {does}{own}", width, 2, "slow")
+    waits = f"{plan.waits[0].upper()}{plan.waits[1:]}." if plan.waits else ""
+    rows = [*(text_rows("then", waits, width, 2) if waits else ()), *_unasked(plan, width)]
+    returns = plan.returns(way)
+    if returns:
+        rows += text_rows("beware", returns, width, 2, "slow")
     return rows
 
 
@@ -83,9 +83,10 @@ def paint_after_restart(plan: StopPlan, width: int, *, edited: bool) -> list[Row
     """Return how the server is stopped and launched again, and what becomes of its log; or why it cannot be."""
     if plan.restartable:
         return text_rows("but", plan.restartable, width, 5, "slow")
-    way = WAYS[plan.ways[0]]
-    how = plan.stop_command if plan.ways[0] == "OWN" else way.shown
-    rows = text_rows("then", f"It is stopped with {how}; its GPU memory and its port are waited for.", width, 3)
+    how = plan.stop_command if plan.ways[0] == "OWN" else WAYS[plan.ways[0]].shown
+    kills = f"what is left after {plan.drain:.0f} s is killed"
+    then = "; ".join(part for part in (f"It is stopped with {how}", kills, plan.waits) if part)
+    rows = text_rows("then", f"{then}.", width, 3)
     rows += _unasked(plan, width)
     if plan.start_command:
         rows += text_rows("starts", f"It is started with {plan.start_command}", width, 3)
@@ -106,15 +107,19 @@ def _unasked(plan: StopPlan, width: int) -> list[Row]:
     return text_rows("beware", f"Whether its GPU memory is free cannot be checked: {plan.unasked}.", width, 3, "slow")
 
 
-def paint_hurry(plan: StopPlan, width: int) -> list[Row]:
-    """Return what is done to a stop that is under way when there is no time any more."""
-    what = "What is left of it gets SIGKILL at once: nothing is written or cleaned up, running requests are lost."
+def paint_hurry(plan: StopPlan, left: Sequence[Process], width: int) -> list[Row]:
+    """Return what is done to a stop that is under way when there is no time any more; `left` still runs."""
     rows: list[Row] = [(("Kill what is left now?", "bad"),), (), field("host", ((clean_text(plan.node), "strong"),))]
-    return [
-        *rows,
-        *text_rows("server", f"PID {plan.server.pid}, {plan.command}", width, 3),
-        *text_rows("kills", what, width, 2),
-    ]
+    rows += text_rows("server", f"PID {plan.server.pid}, {plan.command}", width, 2)
+    if left:
+        who = "it starts" if len(left) == 1 else "they start"
+        rows += _processes("kills", left, width, "strong", f" with SIGKILL, and what {who} meanwhile")
+    else:
+        rows += text_rows(
+            "kills", "None of its processes was seen in the last look: what they start meanwhile", width, 2
+        )
+    then = "Nothing is written or cleaned up, and running requests are lost."
+    return [*rows, *text_rows("then", then, width, 2)]
 
 
 def paint_ways(plan: StopPlan, chosen: int, width: int) -> list[Row]:
@@ -149,19 +154,21 @@ def field(label: str, value: Row) -> Row:
 
 
 def _launcher(plan: StopPlan, width: int) -> list[Row]:
-    """How it was launched, and what that means for a stop and a restart."""
+    """How it was launched."""
     launcher = plan.server.launcher
     if not launcher.words:
         return []
     ink = "slow" if launcher.respawns is not False else "text"
     told = " ".join(part for part in (f"{launcher.words}.", launcher.detail) if part)
-    told = f"{told[0].upper()}{told[1:]}"
-    if launcher.kind in PLAIN_LAUNCHERS:
-        return text_rows("launcher", told, width, 3, ink)
-    return [
-        *text_rows("launcher", told, width, 3, ink),
-        *text_rows("", launcher.sentence.replace("{drain}", f"{plan.drain:.0f}"), width, 4, "quiet"),
-    ]
+    return text_rows("launcher", f"{told[0].upper()}{told[1:]}", width, 3, ink)
+
+
+def _how(plan: StopPlan, width: int) -> list[Row]:
+    """What the way it was launched means for a stop and a restart."""
+    launcher = plan.server.launcher
+    if not launcher.words or not launcher.sentence or launcher.kind in PLAIN_LAUNCHERS:
+        return []
+    return text_rows("how", launcher.sentence.replace("{drain}", f"{plan.drain:.0f}"), width, 4, "quiet")
 
 
 def _unit(plan: StopPlan) -> str:
@@ -171,7 +178,7 @@ def _unit(plan: StopPlan) -> str:
 
 def _processes(label: str, processes: Sequence[Process], width: int, ink: str, more: str = "") -> list[Row]:
     """Number, and PID and title of each, in two columns where there are many."""
-    rows = [field(label, ((f"{count(len(processes), 'process', 'processes')}{more}", ink),))]
+    rows = text_rows(label, f"{count(len(processes), 'process', 'processes')}{more}", width, 2, ink)
     columns = 2 if len(processes) > _FEW and width >= _TWO_COLUMNS else 1
     each = (width - LABEL) // columns
     for first in range(0, len(processes), columns):

@@ -41,9 +41,10 @@ def paint_server(server: Server, state: State, now: float, width: int) -> Row:
     return (*head, *joined([told[0], (model, "strong"), *told[1:]]))
 
 
-def paint_orphan(orphan: Orphan, width: int, *, chosen: bool) -> list[Row]:
+def paint_orphan(orphan: Orphan, width: int, *, chosen: bool, read_only: bool = False) -> list[Row]:
     """Return one orphan: whether it is chosen, PID, title, GPU memory, age, user; below it why it is left alone."""
-    mark, ink = ("[x] ", "bad") if chosen else ("[ ] ", "key") if not orphan.why_not else (" -  ", "quiet")
+    may = not (orphan.why_not or read_only)
+    mark, ink = ("[x] ", "bad") if chosen else ("[ ] ", "key") if may else (" -  ", "quiet")
     rows: list[Row] = [((mark, ink), *_told(orphan, width - len(mark)))]
     if orphan.why_not:
         rows += [((_INDENT, "text"), (line, "slow")) for line in wrapped(clean_text(orphan.why_not), width - 6, 2)]
@@ -74,7 +75,7 @@ def _told(orphan: Orphan, width: int) -> Row:
     right = joined(
         [
             (gpu, "strong" if orphan.gpu_mib else "quiet"),
-            (f"for {age(orphan.age)}", "quiet"),
+            (f"{age(orphan.age)} old", "quiet"),
             (f"{clean_text(process.user)}", "text"),
         ]
     )

@@ -10,7 +10,7 @@ from bringup.core.sanitize import clean_text
 from bringup.core.verdict import RankView
 from bringup.ui.paint.bars import GROWN, INFERRED, OPENED, READ, SOLID, UNKNOWN, rank_bar
 from bringup.ui.paint.headings import heading
-from bringup.ui.paint.measures import age, gib
+from bringup.ui.paint.measures import age, count, gib
 from bringup.ui.paint.row import Row, Span, fill, joined
 from bringup.ui.picture import Picture
 
@@ -60,7 +60,7 @@ def paint_ranks(picture: Picture, width: int, look: RanksLook) -> list[Row]:
 def _below(views: Sequence[RankView]) -> Row:
     """What is said of the ranks for which there was no room: not least, whether one of them is behind."""
     late = sum(1 for view in views if view.straggler or view.trouble)
-    text = f" … {len(views)} more ranks below"
+    text = f" … {count(len(views), 'more rank')} below"
     return ((text, "quiet"), (f", {late} of them behind or in trouble", "slow")) if late else ((text, "quiet"),)
 
 

@@ -32,7 +32,7 @@ _LONGEST_SENTENCE = 3
 def paint_verdict(picture: Picture, width: int, height: int) -> list[Row]:
     """Return exactly `height` rows."""
     sign, ink = SIGNS[picture.verdict.state]
-    word = picture.verdict.state.upper()
+    word = word_of(picture)
     most = min(height, _LONGEST_SENTENCE)
     rows = paint_sentence(f"{sign} {word}", ink, sentence(picture.verdict), width, most, marked(picture))
     for row in details(picture, width - 3):
@@ -44,9 +44,17 @@ def paint_verdict(picture: Picture, width: int, height: int) -> list[Row]:
 
 def wanted_height(picture: Picture, width: int) -> int:
     """Return how many rows all of it would take."""
-    word = picture.verdict.state.upper()
+    word = word_of(picture)
     lines = wrapped(clean_text(sentence(picture.verdict)), width - len(word) - 7, _LONGEST_SENTENCE)
     return len(lines) + sum(1 for _ in details(picture, width - 3))
+
+
+def word_of(picture: Picture) -> str:
+    """Return the word of the state; a server that is being stopped, from here or elsewhere, has not stopped yet."""
+    state, known = picture.verdict.state, (picture.state.action, picture.state.elsewhere)
+    lives = picture.state.gone_at is None or bool(picture.state.orphans)
+    stops = lives and any(action is not None and not action.ended for action in known)
+    return "STOPPING" if state == "stopped" and stops else state.upper()
 
 
 def marked(picture: Picture) -> dict[str, str]:
@@ -119,7 +127,8 @@ def _cause(picture: Picture, width: int) -> Iterator[Row]:
     who = name_of(picture.state.attempt, cause.rank) if cause.rank is not None else ""
     where = f"line {cause.line_number:,}" if cause.line_number is not None else ""
     head = " ".join(filter(None, (who, where)))
-    if cause.line:
+    # What is no line of the log is said by the sentence already.
+    if cause.line and (where or cause.line.lower() not in picture.verdict.summary.lower()):
         hint: Row = ((" (", "quiet"), (".", "key"), (" shows it)", "quiet")) if where else ()
         begin: Row = ((head, "strong"), *hint, (": " if head else "", "strong"))
         yield from _two_rows(begin, cause.line, "log-error", width)

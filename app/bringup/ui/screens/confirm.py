@@ -7,10 +7,19 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
+from bringup.core.events import Process
+from bringup.core.sanitize import clean_text
 from bringup.session.console import Orphan, StopPlan
 from bringup.ui.editing import difference, groups, quoted
 from bringup.ui.paint.difference import paint_difference
-from bringup.ui.paint.orders import paint_after_restart, paint_after_stop, paint_hurry, paint_plan, paint_ways
+from bringup.ui.paint.orders import (
+    paint_after_restart,
+    paint_after_stop,
+    paint_hurry,
+    paint_plan,
+    paint_ways,
+    text_rows,
+)
 from bringup.ui.paint.orphans import paint_clearing
 from bringup.ui.paint.row import Row
 from bringup.ui.screens.dialog import Dialog
@@ -37,7 +46,10 @@ class StopDialog(Dialog[str]):
     def rows(self, width: int) -> list[Row]:
         """Return what is touched, and what comes after it."""
         after = paint_after_stop(self.plan, self.plan.ways[self.chosen], width)
-        return [(("Stop this server?", "bad"),), (), *paint_plan(self.plan, width), *after]
+        server = self.plan.server
+        is_whole = (server.pid, server.start) in {(each.pid, each.start) for each in self.plan.members}
+        title = "Stop this server?" if is_whole else "End what is left of this server?"
+        return [((title, "bad"),), (), *paint_plan(self.plan, width), *after]
 
     def choices(self) -> list[Row]:
         """Return the ways."""
@@ -65,13 +77,22 @@ class HurryDialog(Dialog[str]):
     yes = "Kill it now (y)"
     no = "Wait on"
 
-    def __init__(self, plan: StopPlan) -> None:
+    def __init__(self, plan: StopPlan, left: Sequence[Process]) -> None:
         super().__init__()
         self.plan = plan
+        self.left = tuple(left)
+        """What still runs of it."""
+
+    def renew(self, left: Sequence[Process]) -> None:
+        """Show what still runs by now."""
+        if (now := tuple(left)) != self.left:
+            self.left = now
+            if self.is_mounted:
+                self.draw()
 
     def rows(self, width: int) -> list[Row]:
         """Return what is killed."""
-        return paint_hurry(self.plan, width)
+        return paint_hurry(self.plan, self.left, width)
 
     def action_accept(self) -> None:
         """Answer yes."""
@@ -85,11 +106,14 @@ class RestartDialog(Dialog[tuple[str, ...]]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("e", "edit", show=False)]
+    missed = frozenset({"y", "e"})
     yes = "Restart it (y)"
 
     def __init__(self, plan: StopPlan) -> None:
         self.plan = plan
         self.argv = plan.argv
+        self._why_not = ""
+        """Why the edited command would be refused."""
         if plan.restartable:
             self.yes = ""
             self.no = "Close"
@@ -110,6 +134,8 @@ class RestartDialog(Dialog[tuple[str, ...]]):
             changes = difference(plan.argv, self.argv)
             rows += [(("The command was edited:", "strong"),), *paint_difference(changes, width), ()]
         command = " ".join(quoted(group) for group in groups(self.argv)) if self.is_edited else ""
+        if self._why_not:
+            rows += text_rows("but", self._why_not, width, 4, "bad")
         rows += paint_plan(plan, width, command=command)
         return [*rows, *paint_after_restart(plan, width, edited=self.is_edited)]
 
@@ -118,20 +144,39 @@ class RestartDialog(Dialog[tuple[str, ...]]):
         self.action_edit()
 
     def action_edit(self) -> None:
-        """Edit the command, where an edited one would be the one that is launched."""
+        """Edit the command, where an edited one would be the one that is launched; else say where it is edited."""
         if self.other:
+            self.stand_back()
             self.app.push_screen(EditScreen(self.plan, self.argv), self._take)
+        else:
+            why = self.plan.restartable or self.plan.fixed or "Its launcher starts it: its command is edited there."
+            self.note(f"No command can be edited here. {clean_text(why)}")
 
     def _take(self, argv: tuple[str, ...] | None) -> None:
         if argv is not None:
-            self.argv = argv
+            self.argv, self._why_not = argv, ""
+            if self.is_edited:
+                self.run_worker(self._ask(argv), name="refuses", exclusive=True)
         self.begin_anew()
+
+    async def _ask(self, argv: tuple[str, ...]) -> None:
+        """Say why that would be refused as soon as the host tells; the restart itself asks, too."""
+        why = await self.plan.refuses(argv)
+        if why and self.argv == argv:
+            self._why_not = why
+            self.begin_anew()
+
+    def draw(self) -> None:
+        """Paint the body; nothing can be said yes to while the command would be refused."""
+        super().draw()
+        for button in self.query("#yes"):
+            button.display = button.display and not self._why_not
 
     def action_accept(self) -> None:
         """Answer yes, where there is something to say yes to."""
         if self.plan.restartable:
             self.dismiss(None)
-        else:
+        elif not self._why_not:
             self.dismiss(self.argv if self.is_edited else ())
 
 

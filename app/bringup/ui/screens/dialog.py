@@ -6,6 +6,7 @@ from typing import ClassVar, Generic, TypeVar
 
 from textual import events
 from textual.app import ComposeResult
+from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.screen import ModalScreen
@@ -18,6 +19,7 @@ from bringup.ui.widgets.painted import Painted
 
 DEAF_FOR = 0.4
 """Seconds after it appeared in which a dialog hears no key: what was typed before it could be read."""
+_REFUSING = ("escape", "n", "q", "ctrl+c")
 Answer = TypeVar("Answer")
 
 
@@ -42,11 +44,15 @@ class Dialog(ModalScreen[Answer], Generic[Answer]):
     """A third button, where there is something else to do."""
     width = 76
     """Cells that the rows may take where the screen is wide enough."""
+    missed: ClassVar[frozenset[str]] = frozenset({"y"})
+    """Keys of which it is said that they came too early: what follows them was meant for what they would have shown."""
 
     def __init__(self) -> None:
         super().__init__()
         self.listens_from: float | None = None
         """Time (as events carry it) from which keys are heard; None until the dialog is on the screen."""
+        self._is_settled = False
+        self._note = ""
 
     def compose(self) -> ComposeResult:
         """Lay out the dialog."""
@@ -71,18 +77,55 @@ class Dialog(ModalScreen[Answer], Generic[Answer]):
         """Hear keys from a moment after now."""
         self.listens_from = events.Event().time + DEAF_FOR
 
+    def dismiss(self, result: Answer | None = None) -> AwaitComplete:
+        """Close it with an answer; a second one, to a dialog that is closed already, is none."""
+        # Textual takes away whatever screen is on top by then.
+        return super().dismiss(result) if self.app.screen is self else AwaitComplete()
+
+    def settle(self) -> None:
+        """Close it, for there is nothing left to be asked; as soon as nothing stands above it."""
+        self._is_settled = True
+        self.dismiss(None)
+
+    def on_screen_resume(self) -> None:
+        """Nothing stands above it any more."""
+        if self._is_settled:
+            self.dismiss(None)
+
     def begin_anew(self) -> None:
         """Show the beginning of what may be different now, and be deaf for a moment again."""
         self.listens_from = None
+        self._note = ""
+        self.query_one("#dialog").visible = True
         self.draw()
         self.query_one("#scroll").scroll_home(animate=False)
         self.query_one("#no").focus()
         self.call_after_refresh(self.listen)
 
+    def stand_back(self) -> None:
+        """Show nothing until it begins anew: what is pushed above it may be smaller, and has buttons of its own."""
+        self.query_one("#dialog").visible = False
+
     def hears(self, event: events.Key) -> bool:
         """Tell whether a key was pressed after the dialog could be read; no can be said to one that cannot be."""
-        heard = self.listens_from is not None and event.time >= self.listens_from
-        return heard and (self.fits or event.key in ("escape", "n", "q", "ctrl+c"))
+        if self.listens_from is None or event.time < self.listens_from:
+            self._miss(event)
+            return False
+        return self.fits or event.key in _REFUSING
+
+    def _miss(self, event: events.Key) -> None:
+        """Be deaf for longer: whoever types on has not read what is asked; and tell what was not heard."""
+        if self.listens_from is not None and event.key not in _REFUSING:
+            self.listens_from = max(self.listens_from, event.time + DEAF_FOR)
+        if event.key in self.missed and self.is_mounted:
+            self.note(f"{event.key} came before this could be read, and did nothing: press it again.")
+
+    def note(self, text: str) -> None:
+        """Say below the body what became of a key; what is typed on it is not heard for a moment."""
+        self._note = text
+        if self.listens_from is not None:
+            self.listens_from = max(self.listens_from, events.Event().time + DEAF_FOR)
+        self.draw()
 
     @property
     def fits(self) -> bool:
@@ -96,7 +139,7 @@ class Dialog(ModalScreen[Answer], Generic[Answer]):
     def draw(self) -> None:
         """Paint the body."""
         fits = self.fits
-        choices = self.choices() if fits else []
+        choices = [*self.choices(), *self._noted()] if fits else []
         needed = f"To be asked, make the terminal {SMALLEST[0]} x {SMALLEST[1]}."
         asked: list[Row] = [((line, "text"),) for line in wrapped(needed, max(8, self.inner), 4)]
         body = self.rows(self.inner) if fits else asked
@@ -123,6 +166,9 @@ class Dialog(ModalScreen[Answer], Generic[Answer]):
     def choices(self) -> list[Row]:
         """Return rows that stay in view below the body, however long that is."""
         return []
+
+    def _noted(self) -> list[Row]:
+        return [(), *(((line, "slow"),) for line in wrapped(self._note, self.inner, 3))] if self._note else []
 
     def action_page(self, step: int) -> None:
         """Scroll the body where it is longer than the screen."""

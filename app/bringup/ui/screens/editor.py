@@ -32,6 +32,8 @@ class EditScreen(ModalScreen[tuple[str, ...]]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "refuse", show=False, priority=True),
         Binding("ctrl+s", "accept", show=False, priority=True),
+        Binding("ctrl+home", "edge(False)", show=False, priority=True),
+        Binding("ctrl+end", "edge(True)", show=False, priority=True),
     ]
 
     def __init__(self, plan: StopPlan, argv: tuple[str, ...]) -> None:
@@ -50,7 +52,8 @@ class EditScreen(ModalScreen[tuple[str, ...]]):
                 yield Button("Use it (ctrl+s)", id="yes", compact=True)
 
     def on_mount(self) -> None:
-        """Say what this is, and what the text changes by now."""
+        """Say what this is and what is changed, at the end of the text: that is where flags are added."""
+        self.action_edge(last=True)
         self.draw()
 
     def on_resize(self) -> None:
@@ -72,12 +75,18 @@ class EditScreen(ModalScreen[tuple[str, ...]]):
         text = self.query_one("#command", TextArea)
         room = height - len(body) - len(changes) - 4
         text.styles.height = max(_LEAST_TEXT, min(text.wrapped_document.height + 1, room))
+        self.call_after_refresh(text.scroll_cursor_visible)
 
     def read(self) -> tuple[str, ...]:
         """Return the words of the text; raises UsageError for what is no command line, or no secret that is known."""
         argv = to_argv(self.query_one("#command", TextArea).text)
         unmask(self.plan.server.argv, argv)
         return argv
+
+    def action_edge(self, last: bool) -> None:
+        """Go to the beginning or the end of the text."""
+        text = self.query_one("#command", TextArea)
+        text.move_cursor(text.document.end if last else (0, 0))
 
     def action_refuse(self) -> None:
         """Leave the command as it was."""
@@ -87,8 +96,9 @@ class EditScreen(ModalScreen[tuple[str, ...]]):
         """Answer with the command, where it can be read."""
         try:
             argv = self.read()
-        except UsageError as error:
-            self.notify(str(error), severity="warning", markup=False)
+        except UsageError:
+            # Why it cannot be read stands below the text, above the buttons.
+            self.app.bell()
         else:
             self.dismiss(argv)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar, Literal
 
 from textual.binding import Binding, BindingType
@@ -11,7 +12,7 @@ from bringup.core.events import Server
 from bringup.core.sanitize import clean_text
 from bringup.core.words import duration
 from bringup.session.console import StopPlan, Unfinished
-from bringup.session.left_over import has_failed, headline
+from bringup.session.left_over import has_failed, headline, under_way
 from bringup.ui.editing import difference
 from bringup.ui.paint.difference import paint_difference
 from bringup.ui.paint.orders import field, text_rows
@@ -19,7 +20,7 @@ from bringup.ui.paint.row import Row, wrapped
 from bringup.ui.screens.dialog import Dialog
 from bringup.ui.screens.editor import EditScreen
 
-Answer = Literal["launch", "discard"]
+Answer = Literal["launch", "discard", "end"]
 
 
 class LeftDialog(Dialog[Answer]):
@@ -28,9 +29,12 @@ class LeftDialog(Dialog[Answer]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f", "other", show=False),
         Binding("e", "edit", show=False),
+        Binding("K", "end", show=False),
         # It may stand there for long: what leaves the console leaves it from here, too.
         Binding("q,ctrl+q,ctrl+c", "app.leave", show=False, id="quit"),
     ]
+
+    missed = frozenset({"y", "e", "f", "K"})
 
     def __init__(
         self,
@@ -41,7 +45,6 @@ class LeftDialog(Dialog[Answer]):
         plan: StopPlan | None = None,
         argv: tuple[str, ...] = (),
         beside: Server | None = None,
-        read_only: bool = False,
     ) -> None:
         super().__init__()
         self.node = node
@@ -52,8 +55,6 @@ class LeftDialog(Dialog[Answer]):
         """The command that failed, masked; then the one that was edited."""
         self.is_edited = False
         self._failed_plan = plan if plan is not None and plan.argv else None
-        self._read_only = read_only
-        self._is_settled = False
         self._offer()
 
     @property
@@ -61,15 +62,30 @@ class LeftDialog(Dialog[Answer]):
         """The plan of the restart that failed, where another command can be launched."""
         return self._failed_plan if self.yes else None
 
+    @property
+    def _differs(self) -> bool:
+        """What would be launched is another command than the one that ran."""
+        return self._failed_plan is not None and self.argv not in ((), self._failed_plan.argv)
+
     def _offer(self) -> None:
-        can = self.left.can if self.left is not None and not self._read_only else ()
-        self.yes = "Launch it again (y)" if "launch" in can and self.beside is None else ""
+        can = self.left.can if self.left is not None else ()
+        self.yes = ""
+        if self.left is not None and "launch" in can and self.beside is None:
+            self.yes = "Wait for it (y)" if self.left.at_work else f"Launch it{self.left.again} (y)"
         self.other = "Forget it (f)" if "discard" in can else ""
         self.no = "Leave it (esc)" if can else "Close (esc)"
 
-    def renew(self, left: Unfinished | None, beside: Server | None) -> None:
+    def renew(
+        self,
+        left: Unfinished | None,
+        beside: Server | None,
+        plan: StopPlan | None = None,
+        argv: tuple[str, ...] = (),
+    ) -> None:
         """Say what there is now; where something else can be done than before, nothing is heard for a moment."""
         before = (self.yes, self.other, self.no)
+        if self._failed_plan is None and plan is not None and plan.argv:
+            self._failed_plan, self.argv = plan, argv
         self.left, self.beside = left, beside
         self._offer()
         if not self.is_mounted:
@@ -90,39 +106,33 @@ class LeftDialog(Dialog[Answer]):
                 row.mount(Button(label, id=name, compact=True), after=after)
             elif button is not None and label:
                 button.label = label
+                # The new label may be wider, and would be cut to the width of the old one.
+                button.refresh(layout=True)
             elif button is not None:
                 button.remove()
-
-    def settle(self) -> None:
-        """Close it, for there is nothing left to be seen to; as soon as nothing stands above it."""
-        self._is_settled = True
-        if self.app.screen is self:
-            self.dismiss(None)
-
-    def on_screen_resume(self) -> None:
-        """Nothing stands above it any more."""
-        if self._is_settled:
-            self.dismiss(None)
 
     def rows(self, width: int) -> list[Row]:
         """Return what happened, what runs now, and what each answer does."""
         left = self.left
         failed = f"The {left.action if left is not None else 'restart'} failed"
-        title = failed if self.why or left is None else headline(left)
+        waits = left is not None and left.step == "undecided"
+        title = failed if left is None or (self.why and not waits) else headline(left)
         rows: list[Row] = [((title, "bad"),), (), field("host", ((clean_text(self.node), "strong"),))]
         if self.why:
             rows += [(), *(((line, "strong"),) for line in wrapped(clean_text(self.why), width, 8))]
         if left is not None:
-            now = self._outlook(left)
             began = [] if self.why else _began(left, width)
-            rows += [*began, (), *(((line, "text"),) for line in wrapped(now, width, 8))]
+            # The question says how it is, as long as that is so.
+            now = "" if waits and self.why and not left.alive and left.new is None else self._outlook(left)
+            rows += [*began, *([()] if now else []), *(((line, "text"),) for line in wrapped(now, width, 8) if now)]
         if self.beside is not None and left is not None:
             port = f" on port {self.beside.port}" if self.beside.port is not None else ""
             now = f"Another server runs here now: PID {self.beside.pid}{port}. Nothing is launched beside it."
             rows += [(), *(((line, "slow"),) for line in wrapped(now, width, 2))]
-        if self.is_edited and self.plan is not None:
+        if self.plan is not None and (self.is_edited or self._differs):
             changes = paint_difference(difference(self.plan.argv, self.argv), width)
-            told = "Edited, against the command that ran:" if changes else "The command that ran is launched again."
+            which = "Edited" if self.is_edited else "The command that failed"
+            told = f"{which}, against the command that ran:" if changes else "The command that ran is launched again."
             rows += [(), ((told, "strong"),), *changes]
         return [*rows, *self._answers(width)]
 
@@ -132,22 +142,56 @@ class LeftDialog(Dialog[Answer]):
             kept = "; what it was launched with is still kept on the host" if left.kept else ""
             became = "failed" if has_failed(left) else "was cut off"
             return f"A {left.action} of {left.about} {became} {duration(left.age)} ago{kept}."
-        return f"{left.outlook[0].upper()}{left.outlook[1:]}." if self.why else left.sentence
+        if not self.why:
+            return under_way(left) if left.busy else left.sentence
+        # Its last words stand above.
+        outlook = replace(left, said="").outlook if left.said and left.said in self.why else left.outlook
+        return f"{outlook[0].upper()}{outlook[1:]}."
 
     def _answers(self, width: int) -> list[Row]:
         rows: list[Row] = []
         if self.yes:
-            what = "the edited command" if self.is_edited else "it"
-            rows += text_rows("y", f"launches {what} with what was kept on the host", width, 2)
+            what = "the edited command" if self._differs else "it"
+            all_the_same = " all the same" if self.left is not None and self.left.starters else ""
+            does = f"launches {what}{all_the_same}, with what was kept on the host"
+            if self.left is not None and self.left.own:
+                does = f"runs {self.left.own}{all_the_same}"
+            if self.left is not None and self.left.at_work:
+                does = "waits for what was begun: it is not run a second time"
+            rows += text_rows("y", does, width, 2)
         if self.plan is not None:
             rows += text_rows("e", "edits the command first", width, 1)
+        rows += self._rest(width)
         if self.other:
             rows += text_rows("f", "removes what was kept of it; no process is touched", width, 2)
         return [(), *rows] if rows else []
 
+    def _rest(self, width: int) -> list[Row]:
+        """How what still runs of the old server is ended: a launch beside it is not offered."""
+        if self._may_end:
+            return text_rows("K", "ends what still runs of it; asks first", width, 1)
+        left = self.left
+        if left is None or not left.kept or left.busy or not left.alive or left.untouched or left.server in left.alive:
+            return []
+        return text_rows("o", "on the main screen ends what lives on; then it can be launched again", width, 2)
+
+    @property
+    def _may_end(self) -> bool:
+        """A stop of the rest would take the place of what was cut off, and lose what a launch needs."""
+        left = self.left
+        if left is None or left.busy or left.untouched or not left.alive:
+            return False
+        return self.beside is None if left.server in left.alive else not left.kept
+
+    def action_end(self) -> None:
+        """End what still runs, after another question."""
+        if self._may_end:
+            self.dismiss("end")
+
     def action_edit(self) -> None:
         """Edit the command that failed."""
         if self.plan is not None:
+            self.stand_back()
             self.app.push_screen(EditScreen(self.plan, self.argv or self.plan.argv), self._take)
 
     def _take(self, argv: tuple[str, ...] | None) -> None:

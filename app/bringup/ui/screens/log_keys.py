@@ -7,6 +7,7 @@ from textual.widgets import Input
 
 from bringup.core.errors import BringupError
 from bringup.core.sanitize import clean_text
+from bringup.core.words import count
 from bringup.session.console import Console
 from bringup.session.whole_log import HasWholeLog, WholeLog
 from bringup.ui.board import Board
@@ -147,7 +148,9 @@ class LogKeys(Screen[None]):
     def action_copy(self) -> None:
         """Copy what the focused panel shows."""
         self.app.copy_to_clipboard(text := self.board.visible_text())
-        self.tell(f"{len(text.splitlines())} lines of the {self.board.panel} were copied, if the terminal allows it.")
+        number = len(text.splitlines())
+        told = f"{count(number, 'line')} of the {self.board.panel} {'was' if number == 1 else 'were'} copied"
+        self.tell(f"{told}, if the terminal allows it.")
 
     def tell(self, text: str) -> None:
         """Show a sentence for a moment, where there is one."""

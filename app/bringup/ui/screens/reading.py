@@ -90,16 +90,25 @@ class HelpScreen(ReadingScreen):
 
     heading = "Keys"
 
-    def __init__(self, *, read_only: bool, replay: bool = False, several: bool = False) -> None:
+    def __init__(self, *, read_only: str, replay: bool = False, several: bool = False, connected: bool = True) -> None:
+        """`read_only` says why no key touches a server; "" where some do."""
         super().__init__()
         self.read_only = read_only
         self.replay = replay
         self.several = several
+        self.connected = connected
 
     def rows(self, width: int) -> list[Row]:
         """Return the help."""
         own = own_keys_of(self.app)
-        return paint_help(width, read_only=self.read_only, replay=self.replay, several=self.several, own=own)
+        return paint_help(
+            width,
+            read_only=self.read_only,
+            replay=self.replay,
+            several=self.several,
+            own=own,
+            connected=self.connected,
+        )
 
 
 class EvidenceScreen(ReadingScreen):

@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.widgets import Input
 
-from bringup.session.replay import Replay
+from bringup.session.replay import READ_ONLY, Replay
 from bringup.ui.css import css
 from bringup.ui.keys import KEYS, NOT_IN_REPLAY, bindings
 from bringup.ui.paint.replay import ROWS, ReplayLook, paint_replay, paint_replay_footer
@@ -74,7 +74,7 @@ class ReplayScreen(WatchScreen):
 
     def action_help(self) -> None:
         """Show the keys of a replay."""
-        self.app.push_screen(HelpScreen(read_only=True, replay=True))
+        self.app.push_screen(HelpScreen(read_only=READ_ONLY, replay=True))
 
     def action_replay_toggle(self) -> None:
         """Stop, or go on."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import asyncio
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -25,8 +25,12 @@ from bringup.ui.paint.orphans import paint_orphan, paint_server
 from bringup.ui.paint.row import Row, wrapped
 from bringup.ui.widgets.painted import Painted, inks_of
 
+EVERY = 5.0
+"""Seconds between two looks: servers and orphans come and go, and others clear them, too."""
 _WIDEST = 100
 _AROUND = 8
+Identity = tuple[int, int]
+"""PID and start time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +56,17 @@ class ServersScreen(ModalScreen[Choice]):
 
     def __init__(self, console: Console) -> None:
         super().__init__()
-        state = console.state
-        watched = (state.server,) if state.server is not None and state.gone_at is None else ()
-        self.servers: tuple[Server, ...] = (*watched, *state.others)
+        self.servers: tuple[Server, ...] = ()
         self.orphans: tuple[Orphan, ...] = ()
-        self.chosen: set[tuple[int, int]] = set()
+        self.chosen: set[Identity] = set()
+        self._listed: tuple[Identity | None, ...] = ()
+        """The processes that the rows of the list are about."""
         self.is_known = False
         """The host has answered what orphans there are."""
         self._why = ""
-        self._state = state
-        self._now = console.now()
+        self._session = console
         self._read_only = console.read_only
-        self._look: Callable[[], Awaitable[tuple[Orphan, ...]]] = console.orphans
+        self._take()
 
     def compose(self) -> ComposeResult:
         """Lay out the list."""
@@ -82,12 +85,23 @@ class ServersScreen(ModalScreen[Choice]):
         self.draw()
 
     async def _find(self) -> None:
-        try:
-            self.orphans = await self._look()
-        except BringupError as error:
-            self._why = f"What orphans there are is not known: {error}"
-        self.is_known = True
-        self.draw()
+        while True:
+            try:
+                self.orphans, self._why = await self._session.orphans(), ""
+            except BringupError as error:
+                self._why = f"What orphans there are is not known: {error}"
+            self.is_known = True
+            self.chosen &= {orphan.identity for orphan in self.orphans}
+            self._take()
+            self.draw()
+            await asyncio.sleep(EVERY)
+
+    def _take(self) -> None:
+        """Take the servers that the session knows of now."""
+        state = self._session.state
+        watched = (state.server,) if state.server is not None and state.gone_at is None else ()
+        self._state, self._now = state, self._session.now()
+        self.servers = (*watched, *state.others)
 
     @property
     def selected(self) -> tuple[Orphan, ...]:
@@ -98,10 +112,14 @@ class ServersScreen(ModalScreen[Choice]):
         """Fill the list, keeping the place in it."""
         options = self.query_one(OptionList)
         width = min(_WIDEST, self.app.size.width - _AROUND)
-        at = options.highlighted
+        at, before = options.highlighted, self._listed
+        pointed = before[at] if at is not None and at < len(before) else None
         options.clear_options()
-        options.add_options(self._options(width))
-        options.highlighted = at if at is not None else self._first
+        found = self._options(width)
+        options.add_options(option for _, option in found)
+        self._listed = tuple(identity for identity, _ in found)
+        kept = pointed is not None and pointed in self._listed
+        options.highlighted = self._listed.index(pointed) if kept else self._first
         head, foot = self._head(), [(), *self._hints()]
         for name, rows in (("#body", head), ("#choices", foot)):
             painted = self.query_one(name, Painted)
@@ -121,7 +139,10 @@ class ServersScreen(ModalScreen[Choice]):
         options = self.query_one(OptionList)
         at = options.highlighted
         kind, _, number = ((options.get_option_at_index(at).id or "") if at is not None else "").partition("-")
-        if kind != "orphan" or self._read_only:
+        if kind != "orphan":
+            return
+        if self._read_only:
+            self.notify(clean_text(self._session.why_read_only), severity="warning", markup=False)
             return
         orphan = self.orphans[int(number)]
         if orphan.why_not:
@@ -133,6 +154,7 @@ class ServersScreen(ModalScreen[Choice]):
     def action_clear(self) -> None:
         """Answer with the selected orphans; they are asked for once more before anything is done."""
         if self._read_only:
+            self.notify(clean_text(self._session.why_read_only), severity="warning", markup=False)
             return
         if self.selected:
             self.dismiss(Choice(orphans=self.selected))
@@ -156,21 +178,22 @@ class ServersScreen(ModalScreen[Choice]):
         return 0 if self.servers else 1 if self.orphans else None
 
     def _head(self) -> list[Row]:
-        told = count(len(self.servers), "server") if self.servers else "No server"
+        told = count(len(self.servers), "server") if self.servers else "No server found"
         leftovers = sum(orphan.is_leftover for orphan in self.orphans)
         counts = ((len(self.orphans) - leftovers, "orphan"), (leftovers, "leftover"))
         told = names([told, *(count(number, what) for number, what in counts if number)])
         return [((f"{told} on this host", "title"),), ()]
 
-    def _options(self, width: int) -> list[Option]:
+    def _options(self, width: int) -> list[tuple[Identity | None, Option]]:
+        """The rows of the list, each with the process that it is about."""
         inks = inks_of(self.app)
 
-        def shown(rows: list[Row], name: str = "") -> Option:
+        def shown(rows: list[Row], name: str = "", of: Identity | None = None) -> tuple[Identity | None, Option]:
             lines = [Text.assemble(*((clean_text(text), inks[ink]) for text, ink in row)) for row in rows]
-            return Option(Text("\n").join(lines), id=name or None, disabled=not name)
+            return of, Option(Text("\n").join(lines), id=name or None, disabled=not name)
 
         found = [
-            shown([paint_server(server, self._state, self._now, width)], f"server-{number}")
+            shown([paint_server(server, self._state, self._now, width)], f"server-{number}", (server.pid, server.start))
             for number, server in enumerate(self.servers)
         ]
         found.append(shown(self._between(width)))
@@ -179,7 +202,9 @@ class ServersScreen(ModalScreen[Choice]):
             if orphan.is_leftover and not told:
                 found.append(shown([(), (("Leftovers: they hold no GPU memory and disturb no start", "title"),)]))
                 told = True
-            found.append(shown(paint_orphan(orphan, width, chosen=orphan.identity in self.chosen), f"orphan-{number}"))
+            chosen = orphan.identity in self.chosen
+            rows = paint_orphan(orphan, width, chosen=chosen, read_only=self._read_only)
+            found.append(shown(rows, f"orphan-{number}", orphan.identity))
         return found
 
     def _between(self, width: int) -> list[Row]:

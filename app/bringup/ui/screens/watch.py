@@ -20,7 +20,7 @@ from bringup.ui.announce import Announcer
 from bringup.ui.board import Board
 from bringup.ui.css import css
 from bringup.ui.diagnosing import Diagnosing
-from bringup.ui.keys import KEYS, bindings
+from bringup.ui.keys import bindings
 from bringup.ui.logview import LogView
 from bringup.ui.orders import Orders
 from bringup.ui.picture import Picture
@@ -234,8 +234,9 @@ class WatchScreen(NodeKeys):
 
     def action_help(self) -> None:
         """Show the keys."""
-        read_only = self.console is not None and self.console.read_only
-        self.app.push_screen(HelpScreen(read_only=read_only, several=self.has_several))
+        is_connected = self.console is not None
+        read_only = self.console.why_read_only if self.console is not None else ""
+        self.app.push_screen(HelpScreen(read_only=read_only, several=self.has_several, connected=is_connected))
 
     def action_evidence(self) -> None:
         """Show all the evidence."""
@@ -287,9 +288,3 @@ class WatchScreen(NodeKeys):
     def on_screen_resume(self) -> None:
         """Nothing stands above this screen any more: what waited for that is shown."""
         self.orders.uncovered()
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Turn off what must not be done: no key touches the server in read-only mode."""
-        if self.console is None or not self.console.read_only:
-            return True
-        return not any(key.destructive and key.action == action for key in KEYS)
