@@ -28,16 +28,18 @@ open("main", "w").write(str(made.pid))
 made.wait()
 """
 LIBRARY = """
-import types
+import os, types
+from pathlib import Path
+main, logfile = (Path(os.environ["PLACE"], name).read_text() for name in ("main", "logfile"))
 class ClientOptions:
     def realize(self, words):
         assert words[0] == "-c" and words[1].endswith("/my.conf")
     def getServerProxy(self):
-        told = [{"pid": int(open("main").read()), "stdout_logfile": open("logfile").read(), "stderr_logfile": ""}]
+        told = [{"pid": int(main), "stdout_logfile": logfile, "stderr_logfile": ""}]
         told.insert(0, {"pid": 1, "stdout_logfile": "/dev/null", "stderr_logfile": None})
         return types.SimpleNamespace(supervisor=types.SimpleNamespace(getAllProcessInfo=lambda: told))
 """
-STATUS = 'print("llm RUNNING pid", open("main").read() + ", uptime 0:01:00")'
+STATUS = 'import os; print("llm RUNNING pid", open(os.environ["PLACE"] + "/main").read() + ", uptime 0:01:00")'
 
 
 async def below_supervisord(local: Placed, place: Place, name: str) -> tuple[LogTarget, ...]:

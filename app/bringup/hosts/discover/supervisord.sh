@@ -1,5 +1,6 @@
 # Arguments: SUPERVISORD PID PIDS. Tells which program of supervisord a server is, PID or what stands above it (PIDS), and
 # where its output goes (launchers.toml).
+trusted "$1" || exit
 # The file that it reads: as it was told, else where it looks by itself.
 cd "/proc/$1/cwd" 2>/dev/null
 told=$(tr '\000' '\n' <"/proc/$1/cmdline" | sed -n '/^-c$/{n;p;}; /^--configuration$/{n;p;}; s/^-c\(.\)/\1/p; s/^--configuration=//p')
@@ -8,6 +9,8 @@ for file in "$told" supervisord.conf etc/supervisord.conf /etc/supervisord.conf 
 done
 case $file in /*) ;; *) file=$(pwd -P)/$file ;; esac
 echo "place=$file"
+# Python looks for modules where it is.
+cd /
 said=$(supervisorctl -c "$file" status)
 printf '%s\n' "$said" | sed -n 's/^\([^ ]*\) .*[ ]pid \([0-9]*\),.*/\2 \1/p' | while read -r main program; do
     case " $3 " in *" $main "*) echo "main=$main"; echo "name=$program" ;; esac
