@@ -1,7 +1,6 @@
 # The numbers of every process: PID, parent, group, session, start, state. Of the PIDs that are given, where any are.
-if [ $# -eq 0 ]; then
-    for folder in /proc/[0-9]*; do set -- "$@" "${folder#/proc/}"; done
-fi
+[ $# -gt 0 ] || set -- /proc/[0-9]*
 for pid; do
+    pid=${pid#/proc/}
     identify "$pid" && echo "$pid $ppid $pgid $sid $start $state"
 done
