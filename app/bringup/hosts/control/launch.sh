@@ -102,6 +102,16 @@ mortal() {
 runs() { [ -z "$job" ] || { identify "$job" && [ "$state" != Z ]; }; }
 look=0
 while [ ! -f "$folder/new" ] && runs && [ "$look" -lt 100 ]; do pause; look=$((look + 1)); done
+# A terminal that has not begun by now never will: nothing launches without the ticket. What has taken it says who it is.
+if [ -z "$job" ] && [ ! -f "$folder/new" ]; then
+    rm -f "$folder/child"
+    if rm "$folder/ticket" 2>/dev/null; then
+        echo 'The terminal began nothing within 10 s.' >"$folder/words"
+        echo 1 >"$folder/ended"
+    fi
+    look=0
+    while [ ! -f "$folder/new" ] && [ ! -f "$folder/ended" ] && [ "$look" -lt 100 ]; do pause; look=$((look + 1)); done
+fi
 new=''
 [ ! -f "$folder/new" ] || { read -r new <"$folder/new" && echo "started $new" && begin "${folder%/*}" "$new" "$begins"; }
 look=0
