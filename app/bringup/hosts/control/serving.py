@@ -16,7 +16,8 @@ from bringup.hosts.control.processes import script
 
 MOST_PORTS = 64
 """Ports that are asked; behind more of them somebody may be served."""
-ASK_TIMEOUT = 2.0
+ASK_TIMEOUT = 5.0
+"""Seconds for an answer of any kind; most ports of a rank speak no HTTP, and never answer."""
 _AT_ONCE = 8
 _TLS_HEAD = 5
 _HANDSHAKE, _ALERT, _VERSION = b"\x16", b"\x15", b"\x03"
@@ -73,7 +74,8 @@ async def listening(host: Host, pids: Collection[int]) -> list[Port]:
 
 
 async def _answers(host: Host, port: Port) -> bool:
-    answer = await readiness.probe(host, port.number, "/health", timeout=ASK_TIMEOUT, address=port.address)
+    # Both engines answer a question after their health only once a rank has; this one needs the HTTP server alone.
+    answer = await readiness.probe(host, port.number, "/", timeout=ASK_TIMEOUT, address=port.address)
     return answer.status is not None or (answer.error in ("reset", "other") and await _speaks_tls(host, port))
 
 
