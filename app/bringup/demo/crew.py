@@ -94,6 +94,12 @@ class Crew:
             time.sleep(0.02)
         return True
 
+    def await_failure(self, seconds: float) -> None:
+        """Wait until a rank has logged its exception and sent SIGQUIT, for some real seconds at most."""
+        end = time.monotonic() + seconds
+        while not self.quit and time.monotonic() < end:
+            time.sleep(0.02)
+
     def live(self) -> list[int]:
         """Return the PIDs of the children that live."""
         return [process.pid for _, _, process in self._members if process.pid and process.exitcode is None]

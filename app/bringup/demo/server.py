@@ -20,6 +20,8 @@ from bringup.demo.options import Options, parse
 from bringup.demo.plan import Plan
 
 HEALTH_TIMEOUT = 20.0
+MOMENT = 5.0
+"""Real seconds that a child is given for what it does at once, however fast the demo runs: machines have slow moments."""
 WARMUP_TRIES = 120
 """Seconds for which the warm-up asks for the port's /model_info, once a second."""
 
@@ -136,7 +138,7 @@ class Launcher:
     def _check(self) -> bool:
         """Return whether the ranks serve; a healthy answer takes a second, in which it looks once."""
         self._plan.sleep(1.0)
-        if self._crew.ask_all("health", self._plan.pace(HEALTH_TIMEOUT)):
+        if self._crew.ask_all("health", max(MOMENT, self._plan.pace(HEALTH_TIMEOUT))):
             return True
         self._voice.say(
             f"Health check failed. Server couldn't get a response from detokenizer for last {HEALTH_TIMEOUT:.0f} "
@@ -178,6 +180,7 @@ class Launcher:
         if gone.name == "scheduler" and gone.number > 0:
             # Rank 0 notices first, by a connection that was reset, and fails by itself.
             self._crew.tell("peer lost", 1)
+            self._crew.await_failure(MOMENT)
         else:
             self._voice.say(
                 f"Subprocess {gone.name}_{gone.number} (pid={gone.pid}) crashed with exit code {gone.status}. "
