@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 
+from adopted import adopting
 from headless import Way
-from simulated import family, said, title
+from simulated import said
 
 from bringup.demo.host import DemoHost
-from bringup.demo.prctl import adopt_orphans
 
 
 @asynccontextmanager
 async def serving(way: Way) -> AsyncIterator[DemoHost]:
     """A server that is up; what is launched again through the sshd leaves the demo's tree, and is ended here."""
-    adopt_orphans()
     async with DemoHost("healthy", speed=20) as demo:
-        try:
+        with adopting(str(demo.home.root)):
             await said(demo, "fired up")
             yield demo
-        finally:
-            for pid in family(os.getpid()):
-                if str(demo.home.root) in title(pid):
-                    with suppress(ProcessLookupError):
-                        os.kill(pid, signal.SIGKILL)
-            adopt_orphans(adopt=False)
 
 
 def port(demo: DemoHost) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from adopted import bury
 from faulttable import pytest_terminal_summary as pytest_terminal_summary
 from hypothesis import HealthCheck, settings
 
@@ -124,10 +125,14 @@ def _is_twin(item: pytest.Item) -> bool:
 
 @pytest.fixture(autouse=True)
 def no_action_outlives_its_test(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Remove what a test's own actions kept, before its environment is undone: then no process waits for its hour."""
+    """Remove what a test's own actions kept, before its environment is undone: then no process waits for its hour.
+
+    What has ended without being waited for goes, too.
+    """
     yield
     for place in os.environ.get("BRINGUP_PLACES", ACTIONS).split(":"):
         shutil.rmtree(Path(place, f"bringup-{os.getuid()}"), ignore_errors=True)
+    bury()
 
 
 def pytest_unconfigure() -> None:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 
-from simulated import family, title
+from adopted import adopting
 from sshd import Sshd
 
 from bringup.demo.host import DemoHost
-from bringup.demo.prctl import adopt_orphans
 from bringup.history.store import Store
 from bringup.hosts.base import Host
 from bringup.hosts.ssh import SshHost
@@ -43,15 +41,10 @@ async def watching_own(
     async def connect() -> Host:
         return await SshHost.login("box", options=server.options())
 
-    adopt_orphans()
-    session = Session(connect, Target(name="box", within=os.getpid()), knowledge, history=history, keeping=keeping)
-    await session.open()
-    try:
-        yield session
-    finally:
-        await session.close()
-        for pid in family(os.getpid()):
-            if mark in title(pid):
-                with suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
-        adopt_orphans(adopt=False)
+    with adopting(mark):
+        session = Session(connect, Target(name="box", within=os.getpid()), knowledge, history=history, keeping=keeping)
+        await session.open()
+        try:
+            yield session
+        finally:
+            await session.close()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import shlex
-import signal
 import sys
 import tomllib
 from collections.abc import AsyncIterator
@@ -13,16 +12,16 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from adopted import adopting
 from headless import Way
 from headless import way as way
-from simulated import PATIENCE, family, needs_linux, title
+from simulated import PATIENCE, needs_linux
 from sshd import free_port
 from sshd import real_sshd as real_sshd
 from terminal import Terminal
 from waiting import alive, pid_in
 
 from bringup.core.events import Server
-from bringup.demo.prctl import adopt_orphans
 from bringup.hosts.control import claim
 from bringup.hosts.control.journal import step
 from bringup.hosts.local import LocalHost
@@ -46,14 +45,8 @@ async def place(way: Way, last: str = "time.sleep(600)") -> AsyncIterator[Path]:
         f'launch = "{sys.executable} -m sglang.launch_server --model-path /m --port {port}"\n'
         f'env = {{ PLACE = "here" }}\n'
     )
-    adopt_orphans()
-    try:
+    with adopting(f"--port {port}"):
         yield folder
-    finally:
-        for pid in family(os.getpid()):
-            if f"--port {port}" in title(pid):
-                os.kill(pid, signal.SIGKILL)
-        adopt_orphans(adopt=False)
 
 
 def console(way: Way, *argv: str) -> Terminal:
