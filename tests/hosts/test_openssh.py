@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import shlex
 import signal
 import subprocess
 import tempfile
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from fakehost import make_program
+from simulated import title
 from sshd import Sshd, start_sshd
 from waiting import alive, eventually, pid_in
 
@@ -83,14 +85,28 @@ async def test_a_cut_connection_is_told_and_what_runs_on_it_ends(tmp_path: Path)
     with start_sshd(tmp_path / "server") as server:
         host = await OpensshHost.login("box", options=options(server, tmp_path))
         over = asyncio.ensure_future(host.closed())
-        running = asyncio.ensure_future(host.run("sleep 600", timeout=600.0))
-        await asyncio.sleep(0.2)
+        runs = tmp_path / "runs"
+        running = asyncio.ensure_future(host.run(f"touch {runs}; sleep 600", timeout=600.0))
+        await eventually(runs.exists)
         server.cut()
         assert "The connection to box was lost" in await asyncio.wait_for(over, 60)
         with pytest.raises(ConnectionLost):
             await asyncio.wait_for(running, 60)
         with pytest.raises(ConnectionLost):
             await host.run("true")
+        await host.close()
+
+
+async def test_nothing_is_run_by_another_login_where_the_connection_has_just_ended(tmp_path: Path) -> None:
+    """ssh logs in anew where nobody holds the socket that it was told of, and what it runs then is no longer ours."""
+    with start_sshd(tmp_path / "server") as server:
+        host = await OpensshHost.login("box", options=options(server, tmp_path))
+        (master,) = (pid for pid in clients() if " ControlMaster=yes " in title(pid))
+        os.kill(master, signal.SIGKILL)
+        # Before the loop turns: nobody here has seen it end yet.
+        with pytest.raises(ConnectionLost):
+            await host.run(f"touch {shlex.quote(str(tmp_path / 'run'))}")
+        assert not (tmp_path / "run").exists()
         await host.close()
 
 

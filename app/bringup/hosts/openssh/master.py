@@ -27,6 +27,8 @@ _OURS = (
     *("-o", "ControlMaster=yes", "-o", "ControlPersist=no", "-o", "ServerAliveInterval=5"),
     *("-o", "ServerAliveCountMax=3", "-o", "ExitOnForwardFailure=no", "-N"),
 )
+_NO_OTHER = ("-o", "ProxyCommand=false")
+"""Without it ssh logs in anew where the socket's owner is gone, and what it starts outlives the connection."""
 _QUIET = ("-o", "BatchMode=yes", "-o", "LogLevel=ERROR", "-T")
 _REFUSALS = ("permission denied", "authentication failures", "host key verification failed")
 
@@ -89,7 +91,8 @@ class Master:
 
     async def client(self, *words: str, limit: int = 1 << 16) -> Client:
         """Start an ssh process that goes through the connection."""
-        return await Client.start((*self._words, *words), self._ending, self._has_ended, limit)
+        only = _NO_OTHER if self._folder else ()
+        return await Client.start((*self._words, *only, *words), self._ending, self._has_ended, limit)
 
     async def close(self) -> None:
         """End the connection where it is our own, and every process that is still being ended; never raises."""
