@@ -14,8 +14,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 
-from faultwatch import Run, plain_connect
+from faultwatch import LOGIN, Run, plain_connect
 from sshd import PROGRAM, Sshd, free_port, write_key
+from waiting import alive
 
 from bringup.hosts.base import Host
 from bringup.hosts.ssh import SshHost, SshOptions
@@ -120,9 +121,14 @@ def wait_for(port: int, address: str = "127.0.0.1") -> None:
 
 
 def stop_listening(server: Sshd) -> None:
-    """End the listener and its connections."""
+    """End the listener and its connections; its port is free then."""
     sessions = server.sessions()
     os.kill(server.pid, signal.SIGTERM)
+    deadline = time.monotonic() + 60
+    # While it still listens another one on its port fails, and who waits for that one connects to this one.
+    while alive(server.pid):
+        assert time.monotonic() < deadline, "the listener did not end"
+        time.sleep(0.005)
     signal_all(sessions, signal.SIGKILL)
 
 
@@ -149,7 +155,7 @@ async def connect_by_proxy(server: Sshd) -> Host:
         (folder / "known_hosts").write_text(server.known_line)
         more = (f"ProxyCommand {sys.executable} -S {folder}/proxy.py {folder}/address", "ServerAliveInterval 1")
         (folder / "ssh_config").write_text(server.block("box", folder / "known_hosts", *more))
-    return await SshHost.login("box", options=SshOptions(ssh_config=folder / "ssh_config", connect_timeout=3.0))
+    return await SshHost.login("box", options=SshOptions(ssh_config=folder / "ssh_config", connect_timeout=LOGIN))
 
 
 async def login_revoked(run: Run) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "app"), str(HERE)]
 
-from faultwatch import KEEPALIVE, PATIENCE, Run, Writer, knowledge, look_on, tap  # noqa: E402
+from faultwatch import KEEPALIVE, LOGIN, PATIENCE, Run, Writer, knowledge, look_on, tap  # noqa: E402
 from sshd import Sshd  # noqa: E402
 from waiting import eventually  # noqa: E402
 
@@ -27,7 +27,7 @@ from bringup.session.target import Target  # noqa: E402
 async def main() -> None:
     given = json.loads(sys.stdin.readline())
     server = Sshd(Path(given["folder"]), given["port"], 0, given["host_key"], Path(given["client_key"]))
-    options: SshOptions = server.options(connect_timeout=3.0, **KEEPALIVE)
+    options: SshOptions = server.options(connect_timeout=LOGIN, **KEEPALIVE)
     target = Target("box", log=given["log"], within=os.getpid())
     session = Session(lambda: SshHost.login("box", options=options), target, knowledge())
     run = Run(Path(given["folder"]), server, Writer(Path(given["log"])), session)

@@ -83,8 +83,8 @@ async def test_output_waits_for_its_reader(host: DemoHost) -> None:
         await process.stdout.readexactly(1)
         await output(conn, "sleep 0.3")
         assert not (host.home.root / "mark").exists()
-        rest = await process.stdout.read()
-        await process.wait()
+        rest = await asyncio.wait_for(process.stdout.read(), PATIENCE)
+        await asyncio.wait_for(process.wait(), PATIENCE)
     assert len(rest) == 29_999_999
     assert (host.home.root / "mark").exists()
 
@@ -94,7 +94,7 @@ async def test_a_command_that_reads_nothing_can_be_signalled(host: DemoHost) -> 
         process = await conn.create_process("exec sleep 600", input=b"x" * 1_000_000)
         await eventually(lambda: any(title(pid) == "sleep 600" for pid in family(host.within)), PATIENCE)
         process.terminate()
-        done = await process.wait()
+        done = await asyncio.wait_for(process.wait(), PATIENCE)
     assert done.exit_signal is not None
     assert done.exit_signal[0] == "TERM"
 
@@ -105,7 +105,7 @@ async def test_a_signal_goes_to_the_whole_group_and_can_be_caught(host: DemoHost
         # A shell that is only about to start it would leave it behind, with its output held open.
         await eventually(lambda: any(title(pid) == "sleep 601" for pid in family(host.within)), PATIENCE)
         process.send_signal("TERM")
-        done = await process.wait()
+        done = await asyncio.wait_for(process.wait(), PATIENCE)
         assert (done.exit_status, done.stdout) == (9, b"caught\n")
         await eventually(lambda: not any(title(pid) == "sleep 601" for pid in family(host.within)), PATIENCE)
 
@@ -164,7 +164,7 @@ async def test_files_can_be_read_through_proc_but_not_changed(host: DemoHost) ->
             with pytest.raises(asyncssh.SFTPPermissionDenied):
                 await change
         process.send_signal(signal.SIGKILL.name.removeprefix("SIG"))
-        await process.wait()
+        await asyncio.wait_for(process.wait(), PATIENCE)
 
 
 async def test_a_lost_connection_ends_its_commands(host: DemoHost) -> None:

@@ -5,6 +5,8 @@ import os
 import shlex
 import signal
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -21,7 +23,7 @@ import asyncio
 from bringup.demo.host import DemoHost
 
 async def main():
-    async with DemoHost(speed=4) as host:
+    async with DemoHost(speed=1) as host:
         print(host.within, host.home.root, flush=True)
         await asyncio.sleep(600)
 
@@ -132,7 +134,8 @@ async def test_a_dead_draft_shows_in_the_accept_length_only() -> None:
 
 
 async def test_a_taken_port_hangs_with_the_gpus_full() -> None:
-    async with DemoHost("port-in-use", speed=SPEED) as host, login(host) as conn:
+    # Its warm-up tries last 12 s at this speed, and all that is looked at here must be seen before it gives up.
+    async with DemoHost("port-in-use", speed=10) as host, login(host) as conn:
         await said(host, "address already in use")
         await said(host, "INFO:     Waiting for application shutdown.")
         [launcher] = launchers(host)
@@ -146,18 +149,43 @@ async def test_a_taken_port_hangs_with_the_gpus_full() -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
-async def test_nothing_is_left_when_the_demo_itself_is_killed(number: signal.Signals) -> None:
-    demo = await asyncio.create_subprocess_exec(sys.executable, "-c", OPEN, stdout=asyncio.subprocess.PIPE)
-    assert demo.stdout is not None
-    words = (await asyncio.wait_for(demo.stdout.readline(), PATIENCE)).split()
-    within, home = int(words[0]), Path(words[1].decode())
-    # Ranks that have no title yet are not bound to their launcher's life by the kernel: the hardest moment.
-    await eventually(lambda: sum("multiprocessing.spawn" in title(pid) for pid in family(within)) == 9, PATIENCE)
-    members = family(within)
-    demo.send_signal(number)
-    await demo.wait()
-    await eventually(lambda: all(state(pid) == "gone" for pid in {within, *members}), PATIENCE)
-    await eventually(lambda: not home.exists(), PATIENCE)
+async def test_nothing_is_left_when_the_demo_itself_is_killed(number: signal.Signals, tmp_path: Path) -> None:
+    async with demo_elsewhere(tmp_path) as demo:
+        assert demo.stdout is not None
+        words = (await asyncio.wait_for(demo.stdout.readline(), PATIENCE)).split()
+        within, home = int(words[0]), Path(words[1].decode())
+        # Ranks that have no title yet are not bound to their launcher's life by the kernel: the hardest moment.
+        await eventually(lambda: sum("multiprocessing.spawn" in title(pid) for pid in family(within)) == 9, PATIENCE)
+        members = family(within)
+        demo.send_signal(number)
+        await asyncio.wait_for(demo.wait(), PATIENCE)
+        await eventually(lambda: all(state(pid) == "gone" for pid in {within, *members}), PATIENCE)
+        await eventually(lambda: not home.exists(), PATIENCE)
+
+
+@asynccontextmanager
+async def demo_elsewhere(folder: Path) -> AsyncIterator[asyncio.subprocess.Process]:
+    """A demo in a process of its own, with its host in a folder; whatever the test finds, nothing of it runs on."""
+    environ = {**os.environ, "TMPDIR": str(folder)}
+    demo = await asyncio.create_subprocess_exec(sys.executable, "-c", OPEN, stdout=asyncio.subprocess.PIPE, env=environ)
+    try:
+        yield demo
+    finally:
+        with suppress(ProcessLookupError):
+            demo.kill()
+        await demo.wait()
+        await eventually(lambda: not killed_in(folder), PATIENCE)
+
+
+def killed_in(folder: Path) -> list[int]:
+    """Kill what runs in a folder, whosever child it is by now; returns what that was."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if (process / "cwd").readlink().is_relative_to(folder):
+                os.kill(int(process.name), signal.SIGKILL)
+                found.append(int(process.name))
+    return found
 
 
 async def test_an_exception_inside_ends_the_host() -> None:

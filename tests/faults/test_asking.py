@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from connectionfaults import listen
-from faultwatch import SFTP, TEXT
+from faultwatch import LOGIN, SFTP, TEXT
 from sshd import Sshd, start_sshd, write_key
 from textual.pilot import Pilot
 from ui.screen import MIDDLE, text_of, until
@@ -50,7 +50,7 @@ async def console(folder: Path, **options: object) -> AsyncIterator[Seen]:
     with start_sshd(folder / "server", SFTP, "LogLevel VERBOSE") as server:
         log = folder / "server.log"
         log.write_bytes(TEXT[:20_000])
-        given = server.options(connect_timeout=3.0, **options)
+        given = server.options(connect_timeout=LOGIN, **options)
         app, _ = make_console("box", Target("box", log=str(log)), options=given)
         async with app.run_test(size=MIDDLE, notifications=True) as pilot:
             seen = Seen(app, pilot, server, log)

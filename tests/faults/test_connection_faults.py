@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -61,7 +61,7 @@ async def test_few_sessions_are_given_to_the_log_first(
     ("fault", "error"), [(login_revoked, LoginRefused), (host_key_changed, HostKeyChanged)], ids=["login", "host key"]
 )
 async def test_what_only_the_operator_can_mend_is_not_tried_again(
-    fault: Callable[[Run], object], error: type[BringupError], known: Knowledge, tmp_path: Path
+    fault: Callable[[Run], Awaitable[None]], error: type[BringupError], known: Knowledge, tmp_path: Path
 ) -> None:
     tries = 0
 
@@ -70,13 +70,20 @@ async def test_what_only_the_operator_can_mend_is_not_tried_again(
         tries += 1
         return await plain_connect(server, **KEEPALIVE)
 
+    async def counted(run: Run) -> None:
+        nonlocal tries
+        # A busy machine loses a connection now and then that nobody has cut, and makes another one.
+        await eventually(lambda: run.session.state.link.status == "up", PATIENCE)
+        tries = 0
+        await fault(run)
+
     async with watched(tmp_path, known, connect=connect) as run:
-        await play(run, fault, 0.5)  # type: ignore[arg-type]
+        await play(run, counted, 0.5)
         await eventually(lambda: run.session.state.link.status == "refused", PATIENCE)
         before = run.session.state.attempt
         with pytest.raises(error):
             await run.session.wait()
-        assert tries == 2
+        assert tries == 1
         assert str(tmp_path) not in run.session.state.link.why or error is LoginRefused
         assert run.session.state.attempt is before
         assert run.session.state.attempt.launched

@@ -15,6 +15,7 @@ from runtimes import runtime as runtime
 from waiting import eventually
 
 from bringup.core.errors import ChannelRefused
+from bringup.hosts import command_log
 from bringup.hosts.command_log import CommandLog
 from bringup.hosts.local import LocalHost
 from bringup.hosts.prefixed import PrefixedHost
@@ -131,7 +132,9 @@ async def test_a_lost_connection_is_no_gap(kind: str, name: str, runtime: Runtim
     assert [line.rpartition(b"line ")[2] for line in lines] == [b"%d.%d" % (n, p) for n in range(4) for p in range(5)]
 
 
-async def test_what_was_there_is_told_from_what_comes(runtime: Runtime) -> None:
+async def test_what_was_there_is_told_from_what_comes(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The stand-in begins when it can: the first line is waited for as long as it takes.
+    monkeypatch.setattr(command_log, "FIRST", 300)
     runtime.say("old", at=BASE)
     host = await PrefixedHost.enter(LocalHost("box"), make_way("docker", "llm"))
     log = CommandLog(host, Splice(), quiet=0.2)

@@ -129,11 +129,11 @@ async def test_a_hostile_title_cannot_make_a_section_or_reach_the_terminal() -> 
 async def test_a_py_spy_that_hangs_is_ended_and_said(
     tmp_path: Path, sleeper: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys.modules["bringup.hosts.diagnose"], "PROGRAM_S", 1)
+    monkeypatch.setattr(sys.modules["bringup.hosts.diagnose"], "PROGRAM_S", 3)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     make_program(tmp_path, "py-spy", "echo begun\nexec sleep 300\n")
     found = by_title(await diagnose(LocalHost(), [await process_of(sleeper)]))
-    assert found[f"Python stacks of {sleeper}"] == "begun\npy-spy did not answer within 1 s, and was ended."
+    assert found[f"Python stacks of {sleeper}"] == "begun\npy-spy did not answer within 3 s, and was ended."
     assert "time.sleep(600)" in found[f"command line of {sleeper}"]
 
 
@@ -210,11 +210,11 @@ async def test_py_spy_on_the_servers_own_path_is_found(tmp_path: Path, monkeypat
 async def test_a_nvidia_smi_that_hangs_is_waited_for_once_and_what_it_said_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys.modules["bringup.hosts.diagnose"], "PROGRAM_S", 1)
+    monkeypatch.setattr(sys.modules["bringup.hosts.diagnose"], "PROGRAM_S", 3)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     make_program(tmp_path, "nvidia-smi", f"echo asked >>{tmp_path}/calls\necho 'Unable to determine'\nexec sleep 300\n")
     found = by_title(await diagnose(LocalHost(), []))
-    assert found["nvidia-smi"] == "Unable to determine\nnvidia-smi did not answer within 1 s, and was ended."
+    assert found["nvidia-smi"] == "Unable to determine\nnvidia-smi did not answer within 3 s, and was ended."
     assert (tmp_path / "calls").read_text() == "asked\n"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import shlex
@@ -161,9 +162,9 @@ async def test_what_stands_above_is_named_where_it_acts(
     (package / "__init__.py").touch()
     (package / "launch_server.py").write_text("import time\ntime.sleep(60)\n")
     with started("sh", "-c", wrapper, cwd=tmp_path):
-        found = await look(machine)
-        while not found.servers:
-            found = await look(machine)
+        async with asyncio.timeout(60):
+            while not (found := await look(machine)).servers:
+                continue
     (server,) = found.servers
     # The test runner itself stands above everything here.
     assert server.parent.startswith(shown) if shown else not server.parent.startswith("sh ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import subprocess
@@ -10,10 +11,11 @@ from pathlib import Path
 
 import pytest
 from fakehost import running
+from sshd import free_port
 from waiting import alive, eventually
 
 from bringup.engines import load_engines
-from bringup.hosts.discover import discover
+from bringup.hosts.discover import Discovery, discover
 from bringup.hosts.discover.candidates import Candidate, Family
 from bringup.hosts.discover.roles import load_roles
 from bringup.hosts.discover.rows import read_listing
@@ -21,6 +23,7 @@ from bringup.hosts.local import LocalHost
 
 ENGINES = load_engines()
 HERE = os.getpid()
+PATIENCE = 60.0
 
 
 def write_server(folder: Path) -> None:
@@ -43,6 +46,14 @@ def script_above_a_server(folder: Path) -> Iterator[int]:
         process.wait()
 
 
+async def found_in_time(host: LocalHost, **where: int) -> Discovery:
+    """Look until a server that has only just been started is found."""
+    async with asyncio.timeout(PATIENCE):
+        while not (found := await discover(host, ENGINES, **where)).servers:  # type: ignore[arg-type]
+            continue
+    return found
+
+
 async def test_what_the_shell_that_looks_runs_below_is_no_server(machine: LocalHost, tmp_path: Path) -> None:
     with running(tmp_path):
         found = await discover(machine, ENGINES, pid=HERE)
@@ -52,9 +63,7 @@ async def test_what_the_shell_that_looks_runs_below_is_no_server(machine: LocalH
 
 async def test_a_script_above_a_server_is_not_lent_its_engine_and_port(machine: LocalHost, tmp_path: Path) -> None:
     with script_above_a_server(tmp_path) as pid:
-        below = (await discover(machine, ENGINES, within=pid)).servers
-        while not below:
-            below = (await discover(machine, ENGINES, within=pid)).servers
+        below = (await found_in_time(machine, within=pid)).servers
         (named,) = (await discover(machine, ENGINES, pid=pid)).servers
         assert (named.pid, named.engine, named.port) == (pid, "", None)
         # The main process of a unit means the server that it runs.
@@ -83,13 +92,12 @@ async def test_forks_without_a_title_are_no_servers_once_their_launcher_has_ende
 
 async def test_a_server_whose_shell_has_ended_stays_one(machine: LocalHost, tmp_path: Path) -> None:
     write_server(tmp_path)
-    line = "python3 -m sglang.launch_server --port 31006 >/dev/null 2>&1 & echo $!"
+    port = free_port()
+    line = f"python3 -m sglang.launch_server --port {port} >/dev/null 2>&1 & echo $!"
     done = subprocess.run(["sh", "-c", line], cwd=tmp_path, start_new_session=True, check=True, stdout=subprocess.PIPE)
     pid = int(done.stdout)
     try:
-        found = await discover(machine, ENGINES, port=31006)
-        while not found.servers:
-            found = await discover(machine, ENGINES, port=31006)
+        found = await found_in_time(machine, port=port)
         assert [server.pid for server in found.servers] == [pid]
     finally:
         os.kill(pid, 9)

@@ -132,10 +132,10 @@ async def test_what_cannot_be_started_says_so(way: str, tmp_path: Path) -> None:
             plain.write_text("")
             put_in_its_place(kept, program)
             with pytest.raises(LaunchFailed, match=rf"exit status {status}: .*{said}"):
-                await relaunch(host, kept, watch=5)
+                await relaunch(host, kept, watch=60)
         put_in_its_place(kept, "")
         with pytest.raises(LaunchFailed, match=r"exit status 126: .*cannot be launched"):
-            await relaunch(host, kept, watch=5)
+            await relaunch(host, kept, watch=60)
 
 
 def put_in_its_place(kept: Launchable, program: str) -> None:
@@ -153,5 +153,5 @@ async def test_a_shell_that_could_not_keep_it_to_itself(tmp_path: Path) -> None:
         kept = await capture(host, server.seen(), await claim(host, server.seen(), "restart"))
         server.end()
         with pytest.raises(BringupError, match=r"exit status 126: Neither perl nor python3 is there"):
-            await relaunch(host, kept, watch=5)
+            await relaunch(host, kept, watch=60)
     never_told(record, [b"hf_secret"])

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from simulated import family
-from waiting import eventually
+from waiting import alive, eventually
 
 from bringup.engines import load_engines
 from bringup.hosts.discover import discover
@@ -103,7 +103,9 @@ def programs() -> list[str]:
     names: list[str] = []
     for pid in family(os.getpid()):
         with contextlib.suppress(OSError):
-            names.append(Path(f"/proc/{pid}/comm").read_text().strip())
+            # One that has ended keeps its name until somebody has awaited it.
+            if alive(pid):
+                names.append(Path(f"/proc/{pid}/comm").read_text().strip())
     return sorted(name for name in names if name in PROGRAMS)
 
 

@@ -11,7 +11,7 @@ import pytest
 from checkpointing import write_shards
 from fakehost import running
 from fakeserver import start_time
-from following import Following
+from following import PATIENCE, Following
 from sshd import Sshd
 from waiting import alive, eventually
 
@@ -105,7 +105,9 @@ async def probed(host: Host, pid: int) -> None:
     decoder, found = ProbeDecoder(pid), []
     async with host.stream(script(pid, within=os.getpid(), interval=0.1, patience=0)) as stream:
         while not found:
-            found = [event for event in decoder.feed(await stream.read()) if type(event).__name__ == "ProcessesSeen"]
+            data = await asyncio.wait_for(stream.read(), PATIENCE)
+            assert data, "the probe has ended"
+            found = [event for event in decoder.feed(data) if type(event).__name__ == "ProcessesSeen"]
     assert pid in {process.pid for process in found[0].processes}
     assert decoder.skipped == 0
 

@@ -88,6 +88,7 @@ async def test_a_log_that_was_appended_to_goes_on(tmp_path: Path) -> None:
         assert "It goes on in" in launchable.log
         server.end()
         started = await launch(host, launchable)
+        await server.told(started.pid)
         assert started.aside == ()
         assert log.read_text() == "earlier\n" + "to the output\nto the errors\n" * 2
 

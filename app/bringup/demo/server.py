@@ -21,7 +21,7 @@ from bringup.demo.plan import Plan
 
 HEALTH_TIMEOUT = 20.0
 MOMENT = 5.0
-"""Real seconds that a child is given for what it does at once, however fast the demo runs: machines have slow moments."""
+"""Real seconds that children have for what they do at once, however fast the demo runs: machines have slow moments."""
 WARMUP_TRIES = 120
 """Seconds for which the warm-up asks for the port's /model_info, once a second."""
 
