@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from engineserver import Place, make_docker
+from leftopen import unfinished
 from waiting import eventually
 
 from bringup.core.errors import BringupError
@@ -28,7 +29,6 @@ from bringup.hosts.control import (
     restart,
     resume,
     survey,
-    unfinished,
 )
 
 LONG = 60.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,7 +11,7 @@ from pathlib import Path
 
 from engineserver import Place
 from session_watch import watching_own
-from sshd import Sshd
+from sshd import Sshd, free_port
 from waiting import alive, eventually, is_listening
 
 from bringup.core.verdict import Verdict
@@ -39,6 +38,12 @@ def say(text):
     stamp = "" if "undated" in words else time.strftime("[%Y-%m-%d %H:%M:%S] ")
     print(f"{stamp}{text}", flush=True)
 
+class Server(http.server.ThreadingHTTPServer):
+    def handle_error(self, request, client_address):
+        # Who has asked may leave before the answer: a real server says nothing of that.
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
 class Health(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.send_response(200)
@@ -57,7 +62,7 @@ say(f"the first word of server {number}")
 if "fails" in words:
     sys.exit(f"RuntimeError: server {number} fails at once")
 if "ready" in words:
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Health)
+    server = Server(("127.0.0.1", port), Health)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     say("The server is fired up and ready to roll!")
 (folder / "pids" / str(os.getpid())).touch()
@@ -120,7 +125,9 @@ class Relaunched:
             if dies:
                 (self.place.folder / "die").touch()
                 # Nothing else has its turn meanwhile: it has ended before anybody could look at it.
+                limit = time.monotonic() + PATIENCE
                 while alive(started.pid):
+                    assert time.monotonic() < limit, "it does not end"
                     time.sleep(0.01)
             return started
 
@@ -147,11 +154,8 @@ class Relaunched:
 async def relaunched(place: Place, sshd: Sshd, *words: str, append: bool) -> AsyncIterator[Relaunched]:
     """Start a server that is ready, and watch it until that is shown."""
     (place.folder / "sglang" / "launch_server.py").write_text(PROGRAM)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
     (place.folder / "words").write_text(" ".join(("ready", *words)))
-    started = place.start(*place.command("--port", port), append=append)
+    started = place.start(*place.command("--port", str(free_port())), append=append)
     await eventually(lambda: (place.folder / "pids" / str(started.pid)).exists() and is_listening(started.pid))
     knowledge = Knowledge(load_engines(), load_wrappers(), load_policy())
     async with watching_own(sshd, knowledge, mark=str(place.folder)) as session:

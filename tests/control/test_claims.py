@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from engineserver import Place
 from fakeserver import start_time
+from leftopen import unfinished
 from loggedin import LoggedIn
 from placedhost import Placed
 from waiting import alive
@@ -23,19 +24,7 @@ from waiting import alive
 from bringup.core.errors import ChannelRefused
 from bringup.core.events import Server
 from bringup.hosts.base import Completed
-from bringup.hosts.control import (
-    Busy,
-    Pace,
-    Started,
-    claim,
-    examine,
-    journal,
-    release,
-    restart,
-    stop,
-    survey,
-    unfinished,
-)
+from bringup.hosts.control import Busy, Pace, Started, claim, examine, journal, release, restart, stop, survey
 from bringup.hosts.local import LocalHost
 
 GONE = Server(pid=4_194_303, start=7, engine="sglang", argv=("python",), port=30000)

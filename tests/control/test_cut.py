@@ -14,6 +14,7 @@ from dataclasses import replace
 import pytest
 from cutting import settled, silent
 from engineserver import Place
+from leftopen import unfinished
 from placedhost import CutAt, Placed
 from sshd import Sshd
 from waiting import alive, eventually
@@ -21,7 +22,7 @@ from waiting import alive, eventually
 from bringup.core.errors import BringupError, ConnectionLost
 from bringup.core.events import Server
 from bringup.hosts.base import Completed, Host
-from bringup.hosts.control import LaunchCommand, Pace, Step, claim, discard, restart, resume, stop, survey, unfinished
+from bringup.hosts.control import LaunchCommand, Pace, Step, claim, discard, restart, resume, stop, survey
 from bringup.hosts.local import LocalHost
 from bringup.hosts.ssh import SshHost
 
@@ -179,7 +180,7 @@ async def test_a_command_that_left_the_server_to_others(place: Place, local: Pla
     line = f"setsid {place.line('--seed', '9')} >/dev/null 2>&1 & echo started"
     given = LaunchCommand(line, env=place.environ, log=str(place.log))
     with pytest.raises(ConnectionLost):
-        await restart(host, plan, claimed, report=silent, command=given, watch=20)
+        await restart(host, plan, claimed, report=silent, command=given, watch=60)
     left = await unfinished(local, token="ours")
     assert left is not None
     assert (left.can, left.new, left.step) == (("discard",), None, "launched")

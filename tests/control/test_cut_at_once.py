@@ -12,6 +12,7 @@ from collections.abc import Awaitable
 import pytest
 from cutting import KINDS, again, see, servers, silent
 from engineserver import Place
+from leftopen import unfinished
 from placedhost import Placed
 from waiting import eventually
 
@@ -33,7 +34,6 @@ from bringup.hosts.control import (
     resume,
     stop,
     survey,
-    unfinished,
 )
 
 SLOW = "ln mkdir mv rm sed sh touch"
@@ -165,5 +165,6 @@ async def test_a_stop_and_a_restart(local: Placed, place: Place) -> None:
     came = await asyncio.gather(again(KINDS["deaf"], place, local, server), end(), return_exceptions=True)
     (busy,) = [each for each in came if isinstance(each, BaseException)]
     assert isinstance(busy, Busy)
-    assert servers(place) == ([] if isinstance(came[0], Busy) else [came[0].pid])
+    wanted = [] if isinstance(came[0], Busy) else [came[0].pid]
+    await eventually(lambda: servers(place) == wanted, 60)
     assert place.kept() == []

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from cutting import KINDS, only, see, servers, settled, silent
 from engineserver import Place
+from leftopen import unfinished
 from placedhost import Placed
 
 from bringup.core.errors import BringupError, ChannelRefused
@@ -29,7 +30,6 @@ from bringup.hosts.control import (
     restart,
     stop,
     survey,
-    unfinished,
 )
 from bringup.hosts.local import LocalHost
 

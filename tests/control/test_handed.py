@@ -7,6 +7,7 @@ from importlib import resources
 
 import pytest
 from engineserver import Place
+from leftopen import unfinished
 from placedhost import Placed
 
 from bringup.hosts.control import (
@@ -19,7 +20,6 @@ from bringup.hosts.control import (
     launched_words,
     restart,
     survey,
-    unfinished,
 )
 from bringup.hosts.control.handed import ask_after, recognise
 from bringup.session.acting import launched
@@ -93,7 +93,7 @@ async def test_a_container_that_has_ended_by_then_is_a_launch_that_failed(host: 
         r" container 4f3c1a0b9d8e has ended \(exited, exit status 1: no such image\)\. See .*server\.log"
     )
     with pytest.raises(LaunchFailed, match=wanted):
-        await launch(host, "kimi", handed(place, "docker run -d llm"), watch=5)
+        await launch(host, "kimi", handed(place, "docker run -d llm"), watch=60)
     assert (place.kept(), place.secrets()) == ([], [])
 
 
@@ -109,6 +109,6 @@ async def test_a_container_that_has_ended_by_then_is_a_restart_that_failed(host:
     plan, command = await survey(host, server), handed(place, "docker run -d llm")
     pace = Pace(drain=20.0, respawn=0.0)
     with pytest.raises(LaunchFailed, match=r"does not run any more.*no such image\). See .*server\.log"):
-        await restart(host, plan, claimed, report=lambda _: None, command=command, pace=pace, regardless=True, watch=5)
+        await restart(host, plan, claimed, report=lambda _: None, command=command, pace=pace, regardless=True, watch=60)
     assert await unfinished(host, token="ours") is None, "the command is in the configuration"
     assert place.secrets() == []

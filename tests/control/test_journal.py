@@ -13,11 +13,12 @@ from pathlib import Path
 import pytest
 from engineserver import Place
 from fakeserver import start_time
+from leftopen import unfinished
 from placedhost import Placed
 
 from bringup.core.errors import BringupError, ChannelRefused
 from bringup.core.events import Launcher, Server
-from bringup.hosts.control import Unfinished, claim, discard, held, journal, release, unfinished
+from bringup.hosts.control import Unfinished, claim, discard, held, journal, release
 from bringup.hosts.control.journal import LEASE, take_over
 from bringup.hosts.control.left_open import all_unfinished
 

@@ -7,21 +7,12 @@ from pathlib import Path
 
 import pytest
 from engineserver import Place, make_docker
+from leftopen import unfinished
 from placedhost import Placed
 
 from bringup.core.events import Server
 from bringup.hosts.base import Completed
-from bringup.hosts.control import (
-    LaunchCommand,
-    LaunchFailed,
-    Unfinished,
-    claim,
-    kept_command,
-    restart,
-    resume,
-    survey,
-    unfinished,
-)
+from bringup.hosts.control import LaunchCommand, LaunchFailed, Unfinished, claim, kept_command, restart, resume, survey
 from bringup.hosts.control.editing import unmask
 from bringup.session.acting import make_kept
 
@@ -42,7 +33,7 @@ async def failed(host: Placed, server: Server, place: Place, **more: object) -> 
     (place.folder / "die").touch()
     claimed = await claim(host, server, "restart", token="theirs")
     with pytest.raises(LaunchFailed):
-        await restart(host, await survey(host, server), claimed, report=lambda _: None, watch=5, **more)  # type: ignore[arg-type]
+        await restart(host, await survey(host, server), claimed, report=lambda _: None, watch=60, **more)  # type: ignore[arg-type]
     (place.folder / "die").unlink()
     left = await unfinished(host, token="ours")
     assert left is not None
@@ -69,7 +60,7 @@ async def test_what_failed_is_edited_by_another_console(host: Placed, place: Pla
     assert kept.argv[-3:] == ("***", "--seed", "7 8")
     words = unmask(kept.plan.server.argv, (*kept.argv[:-2], "--tp", "2"))
     started = await resume(host, left, report=lambda _: None, argv=words, watch=1, token="ours")
-    assert place.running() == [started.pid]
+    assert await place.one() == started.pid
     line = Path(f"/proc/{started.pid}/cmdline").read_bytes()
     assert line.endswith(b"--api-key\0a new secret\0--tp\0002\0"), "the secret of the command that failed is kept"
     assert b"HF_TOKEN=hf_of_the_environment" in Path(f"/proc/{started.pid}/environ").read_bytes().split(b"\0")

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from engineserver import Place
+from leftopen import unfinished
 from placedhost import Placed
 from recordedtools import never_told, record_tools
 from waiting import eventually
@@ -31,7 +32,6 @@ from bringup.hosts.control import (
     restarting,
     resume,
     survey,
-    unfinished,
 )
 from bringup.hosts.control.relaunch import capture
 
@@ -145,7 +145,7 @@ async def fail(host: Placed, place: Place) -> None:
     (place.folder / "die").touch()
     pace = Pace(drain=20.0, respawn=0.0)
     with pytest.raises(BringupError, match="exit status 1"):
-        await restart(host, plan, claimed, report=lambda _: None, pace=pace, regardless=True, watch=5)
+        await restart(host, plan, claimed, report=lambda _: None, pace=pace, regardless=True, watch=60)
 
 
 async def test_a_launch_that_fails_can_be_tried_again(local: Placed, place: Place, memory: Path) -> None:
@@ -166,7 +166,7 @@ async def test_one_waits_for_an_action_however_often_it_fails(local: Placed, pla
         left = await unfinished(local, token="ours")
         assert left is not None
         with pytest.raises(BringupError, match="exit status 1"):
-            await resume(local, left, report=lambda _: None, watch=5)
+            await resume(local, left, report=lambda _: None, watch=60)
     await eventually(lambda: len(keepers(memory)) == 1, 60)
     (folder,) = place.kept()
     environ = next(memory.rglob("environ"))

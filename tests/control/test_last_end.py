@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 from engineserver import Place
 from fakeserver import start_time
+from leftopen import unfinished
 from placedhost import Placed
 
 from bringup.core.events import Server
-from bringup.hosts.control import claim, discard, journal, last_end, release, unfinished
+from bringup.hosts.control import claim, discard, journal, last_end, release
 
 GONE = Server(pid=4_194_303, start=7, engine="sglang", argv=("python",), port=30000)
 

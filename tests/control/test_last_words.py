@@ -20,8 +20,9 @@ async def fails_again(host: Placed, place: Place, kind: str) -> None:
     assert server.launcher.kind == kind
     (place.folder / "die").touch()
     claimed = await claim(host, server, "restart", token="ours")
+    plan = await survey(host, server)
     with pytest.raises(LaunchFailed, match=WORDS):
-        await restart(host, await survey(host, server), claimed, report=lambda _: None, pace=Pace(respawn=0.0))
+        await restart(host, plan, claimed, report=lambda _: None, pace=Pace(respawn=0.0), watch=60)
 
 
 @pytest.fixture

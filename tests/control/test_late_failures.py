@@ -7,25 +7,30 @@ import signal
 import socket
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from engineserver import Place
+from leftopen import unfinished
 from placedhost import Placed
 from waiting import eventually
 
+from bringup.core.errors import ConnectionLost
 from bringup.core.events import Server
+from bringup.hosts.base import Completed
 from bringup.hosts.control import (
     Started,
+    Step,
     Unfinished,
     claim,
+    discard,
     kept_command,
     release,
     restart,
     resume,
     stop,
     survey,
-    unfinished,
 )
 
 
@@ -74,6 +79,71 @@ async def test_a_late_failure_of_an_edited_restart_can_be_edited_again(host: Pla
     assert words == [*server.argv, "--seed", "7"]
     assert f"PLACE={place.folder}" in Path(f"/proc/{again.pid}/environ").read_text().split("\0")
     assert (place.kept(), place.secrets()) == ([], [])
+
+
+class LosesTheAnswer(Placed):
+    """A connection that is lost while its host launches: that is done, and nobody hears of it."""
+
+    async def run(self, script: str, *, stdin: bytes = b"", timeout: float = 10.0, limit: int = 1 << 20) -> Completed:
+        done = await super().run(script, stdin=stdin, timeout=timeout, limit=limit)
+        if "become.pl" in script:
+            raise ConnectionLost("The connection was cut by the test.")
+        return done
+
+
+async def test_a_restart_that_was_cut_off_and_done_may_fail_late_like_any(local: Placed, place: Place) -> None:
+    with pytest.raises(ConnectionLost):
+        await edited(LosesTheAnswer(local.inner, place.environ), place, "--seed", "7")
+    done = await left_over(local)
+    assert done.new is not None
+    assert await place.one() == done.new[0]
+    # As the console and the commands do with one that is over.
+    await discard(local, replace(done, busy=False))
+    assert (place.kept(), place.secrets()) == ([], [])
+    assert await unfinished(local, token="theirs") is None
+    os.kill(done.new[0], signal.SIGKILL)
+    left = await left_over(local)
+    assert (left.failed, left.can) == (True, ("launch", "discard"))
+    again = await resume(local, left, report=lambda _: None, watch=0)
+    assert await place.one() == again.pid
+    assert Path(f"/proc/{again.pid}/cmdline").read_text().split("\0")[-3:-1] == ["--seed", "7"]
+
+
+async def test_nor_is_it_lost_where_nobody_has_looked_before_that_failed(local: Placed, place: Place) -> None:
+    with pytest.raises(ConnectionLost):
+        await edited(LosesTheAnswer(local.inner, place.environ), place, "--seed", "7")
+    os.kill(await place.one(), signal.SIGKILL)
+    (folder,) = place.kept()
+    # A console that is there would have renewed it within the minute.
+    os.utime(folder / "claim", (0, time.time() - 100))
+    await eventually(lambda: bool(place.secrets()))
+    left = await left_over(local)
+    assert (left.failed, left.can) == (True, ("launch", "discard"))
+    again = await resume(local, left, report=lambda _: None, watch=0)
+    assert await place.one() == again.pid
+    assert Path(f"/proc/{again.pid}/cmdline").read_text().split("\0")[-3:-1] == ["--seed", "7"]
+
+
+async def test_of_one_that_something_else_has_started_nothing_is_laid_aside(local: Placed, place: Place) -> None:
+    place.start(*place.command())
+    server = await place.see(local, await place.one())
+    claimed = await claim(local, server, "restart", token="ours")
+    plan = await survey(local, server)
+    with pytest.raises(ConnectionLost):
+        await restart(local, plan, claimed, report=cut)
+    os.kill(server.pid, signal.SIGKILL)
+    await eventually(lambda: not place.running())
+    place.start(*place.command())
+    new = await place.one()
+    done = await left_over(local)
+    assert (done.new_alive, done.new and done.new[0]) == (True, new)
+    await discard(local, replace(done, busy=False))
+    assert (place.kept(), place.secrets(), laid(place)) == ([], [], [])
+
+
+def cut(step: Step) -> None:
+    if step.text.startswith("SIGTERM"):
+        raise ConnectionLost("The connection was cut by the test.")
 
 
 async def test_a_server_that_listens_is_up_and_nothing_is_kept_for_it(local: Placed, place: Place) -> None:

@@ -64,13 +64,13 @@ async def test_without_a_log_it_has_one_of_its_own(host: Placed, place: Place) -
 async def test_without_a_log_the_words_of_a_failure_are_said(host: Placed, place: Place) -> None:
     host = stateful(host, place)
     with pytest.raises(LaunchFailed, match=r"exit status 127: .*nosuch: not found") as failed:
-        await launch(host, "kimi", LaunchCommand("nosuch --now"), watch=1)
+        await launch(host, "kimi", LaunchCommand("nosuch --now"), watch=60)
     assert failed.value.hint.startswith(
         f"See {place.folder}/state/bringup/kimi.{NODE}.log. The command runs in a plain"
     )
     (place.folder / "die").touch()
     with pytest.raises(LaunchFailed, match=r"exit status 1: .*raise --mem-fraction-static\. See"):
-        await launch(host, "kimi", command(place), watch=5)
+        await launch(host, "kimi", command(place), watch=60)
     assert (place.kept(), place.secrets()) == ([], [])
 
 
@@ -101,7 +101,7 @@ async def test_where_the_state_folder_cannot_be_made(local: Placed, place: Place
 
 @pytest.mark.parametrize("how", ["{} &", "nohup {} >its.log 2>&1 & echo begun; exit 0"])
 async def test_a_command_that_leaves_a_server_behind(local: Placed, place: Place, how: str) -> None:
-    started = await launch(local, "kimi", command(place, how.format(place.line()), log="own.log"), watch=5)
+    started = await launch(local, "kimi", command(place, how.format(place.line()), log="own.log"), watch=60)
     assert await place.one() == started.pid
     assert started.handed is not None
     assert ("begun" in how) == ("begun" in started.handed)
@@ -112,7 +112,7 @@ async def test_a_command_that_leaves_a_server_behind(local: Placed, place: Place
 
 
 async def test_a_command_that_leaves_it_to_others(local: Placed, place: Place) -> None:
-    started = await launch(local, "kimi", command(place, "echo 3f2a; echo 4711"), watch=5)
+    started = await launch(local, "kimi", command(place, "echo 3f2a; echo 4711"), watch=60)
     assert (started.pid, started.handed) == (0, "3f2a / 4711")
     assert "with the words: 3f2a / 4711. What it started is looked for." in launched_words(started)
     assert (place.kept(), place.secrets()) == ([], [])
@@ -121,8 +121,8 @@ async def test_a_command_that_leaves_it_to_others(local: Placed, place: Place) -
 async def test_what_a_failed_command_leaves_is_named(local: Placed, place: Place) -> None:
     text = f"{place.line()} & sleep 1; echo no room >&2; exit 3"
     with pytest.raises(LaunchFailed, match=r"exit status 3: .*no room\. PID (\d+) of it still runs\.") as failed:
-        await launch(local, "kimi", command(place, text), watch=20)
-    (pid,) = place.running()
+        await launch(local, "kimi", command(place, text), watch=60)
+    pid = await place.one()
     assert f"PID {pid} of it" in failed.value.what
 
 
@@ -178,12 +178,12 @@ async def test_a_path_that_hides_every_program(local: Placed, place: Place) -> N
     env = {**place.environ, "PATH": "/opt/conda/bin:$PATH"}
     text = f"exec {shlex.quote('python-of-nobody')} -m x"
     with pytest.raises(LaunchFailed, match=r"exit status 127: .*python-of-nobody"):
-        await launch(local, "kimi", command(place, text, env=env), watch=5)
+        await launch(local, "kimi", command(place, text, env=env), watch=60)
 
 
 async def test_words_that_went_to_nowhere_are_not_missed(local: Placed, place: Place) -> None:
     with pytest.raises(LaunchFailed, match="it wrote to /dev/null, so its words are lost") as failed:
-        await launch(local, "kimi", command(place, "exit 3", log="/dev/null"), watch=5)
+        await launch(local, "kimi", command(place, "exit 3", log="/dev/null"), watch=60)
     assert failed.value.hint == ""
 
 
@@ -193,11 +193,12 @@ async def test_every_shell_can_launch(place: Place, name: str, tmp_path: Path, m
     shell = Shell(name, place.folder / "bin")
     for _ in range(2):
         with pytest.raises(LaunchFailed, match=r"exit status 127: .*nosuch: not found|.*nosuch: command not found"):
-            await launch(shell, "kimi", LaunchCommand("nosuch --now"), watch=5)
+            await launch(shell, "kimi", LaunchCommand("nosuch --now"), watch=60)
     assert len(list((tmp_path / "state" / "bringup").iterdir())) == 2
     with pytest.raises(BringupError, match="the folder /nowhere in which it runs does not exist"):
         await launch(shell, "kimi", LaunchCommand("true", cwd="/nowhere"))
-    started = await launch(shell, "kimi", command(place, "sleep 60 & sleep 60 & echo begun", log="own.log"), watch=5)
+    leaves = command(place, "sleep 60 & sleep 60 & echo begun", log="own.log")
+    started = await launch(shell, "kimi", leaves, watch=60)
     assert (started.handed, alive(started.pid)) == ("begun", True)
     with pytest.raises(BringupError, match=rf"PID {started.pid} still runs"):
         await launch(shell, "kimi", command(place), watch=0)
@@ -229,7 +230,8 @@ async def test_a_server_that_would_not_outlive_the_login(
     # This test itself may run in a session or in none.
     real = shutil.which("grep")
     place.program("grep", f'case $* in *session-*) exit 0 ;; esac\nexec {real} "$@"\n')
-    started = await launch(local, "kimi", command(place, text), watch=2)
+    # A text is the one of a command that ends.
+    started = await launch(local, "kimi", command(place, text), watch=60 if text else 2)
     assert bool(started.mortal) == mortal
     assert ("it ends with the last session of this login" in launched_words(started)) == mortal
 
@@ -252,7 +254,7 @@ def test_the_name_of_a_target_becomes_that_of_a_file() -> None:
 
 
 async def test_the_script_that_launches_it_does_not_supervise_it(host: Placed, place: Place) -> None:
-    launching = asyncio.create_task(launch(host, "kimi", command(place), watch=20))
+    launching = asyncio.create_task(launch(host, "kimi", command(place), watch=60))
     server = await place.see(host, await place.one(), within=None)
     assert not launching.done(), "the script still stands above it"
     assert (server.parent, server.launcher.parent, server.launcher.above) == ("", None, ())

@@ -11,12 +11,13 @@ from dataclasses import replace
 
 import pytest
 from engineserver import Place
+from leftopen import unfinished
 from lefttoanother import above, again, left_to
 from placedhost import Placed
 from waiting import alive, eventually
 
 from bringup.core.errors import BringupError
-from bringup.hosts.control import LeftToAnother, Pace, resume, stop, survey, unfinished
+from bringup.hosts.control import LeftToAnother, Pace, resume, stop, survey
 from bringup.hosts.discover.candidates import Candidate
 
 SUPERVISOR = "import subprocess, time\nwhile True:\n    subprocess.call({line!r}, shell=True)\n    time.sleep(104)\n"

@@ -55,7 +55,6 @@ async def test_they_are_found_with_age_and_memory(host: Placed, place: Place) ->
         assert (orphan.engine, orphan.gpu_mib, orphan.why_not) == ("sglang", 71_000, "")
         assert orphan.process.title == "sglang::scheduler_TP0"
         assert 0 <= orphan.age < 600
-        assert orphan.rss_kb > 1000
         assert found[second].gpu_mib is None
 
 

@@ -199,13 +199,9 @@ async def test_a_server_with_a_certificate_answers_too(host: Placed) -> None:
     port = free_port()
     child = subprocess.Popen([sys.executable, "-c", TLS, str(port)], stderr=subprocess.DEVNULL)
     try:
-        await eventually(lambda: listens(child.pid))
+        await eventually(lambda: is_listening(child.pid))
         pid, why = await why_serving(host, [child.pid])
         assert (pid, f"on port {port}" in why) == (child.pid, True)
     finally:
         child.kill()
         child.wait(20)
-
-
-def listens(pid: int) -> bool:
-    return b"socket:" in subprocess.run(["ls", "-l", f"/proc/{pid}/fd"], capture_output=True, check=False).stdout

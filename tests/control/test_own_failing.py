@@ -8,24 +8,13 @@ from pathlib import Path
 import pytest
 from cutting import servers
 from engineserver import DOCKER, Place, make_docker
+from leftopen import unfinished
 from placedhost import Placed
 from waiting import eventually
 
 from bringup.core.errors import ChannelRefused
 from bringup.core.events import Server
-from bringup.hosts.control import (
-    Pace,
-    Started,
-    Step,
-    Stopped,
-    claim,
-    release,
-    restart,
-    stop,
-    survey,
-    unfinished,
-    with_stop_command,
-)
+from bringup.hosts.control import Pace, Started, Step, Stopped, claim, release, restart, stop, survey, with_stop_command
 from bringup.hosts.control.journal import held
 from bringup.hosts.control.own_command import GRACE, TIDYING
 

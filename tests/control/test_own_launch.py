@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import signal
@@ -10,13 +11,14 @@ from pathlib import Path
 import pytest
 from containedserver import Hasty, contained
 from engineserver import Place
+from leftopen import unfinished
 from placedhost import Placed
 from waiting import eventually
 
 from bringup.core.errors import BringupError, ChannelRefused, ConnectionLost
 from bringup.core.events import Server
 from bringup.hosts.base import Completed
-from bringup.hosts.control import LaunchFailed, Pace, Started, Step, claim, restart, resume, survey, unfinished
+from bringup.hosts.control import LaunchFailed, Pace, Started, Step, claim, restart, resume, survey
 from bringup.hosts.control.unfinished import Unfinished
 
 AT_WORK = "docker start llm is at work: no server has appeared yet."
@@ -63,15 +65,20 @@ def commands_at_work(place: Place) -> list[int]:
 
 
 class Ending:
-    """Ends what runs, as soon as somebody waits."""
+    """Ends the new server as soon as somebody waits who has seen it, which is written down in its folder."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, folder: str) -> None:
         self.place = place
+        self.new = Path(folder, "new")
 
-    async def __call__(self, _: float) -> None:
-        for pid in self.place.running():
-            self.place.log.write_text("CUDA out of memory\n")
-            os.kill(pid, signal.SIGKILL)
+    async def __call__(self, seconds: float) -> None:
+        if not self.new.exists():
+            await asyncio.sleep(seconds)
+            return
+        # It is seen by its command line, before it says that it runs.
+        pid = await self.place.one()
+        self.place.log.write_text("CUDA out of memory\n")
+        os.kill(pid, signal.SIGKILL)
         await eventually(lambda: not self.place.running())
 
 
@@ -204,7 +211,7 @@ async def test_one_that_ends_soon_is_no_success(local: Placed, place: Place) -> 
     left = await left_before_the_start(local, server)
     assert left.step == "starting"
     with pytest.raises(LaunchFailed, match="The new server on box ended at once: CUDA out of memory"):
-        await resume(local, left, report=silent, pace=Pace(sleep=Ending(place)), watch=1)
+        await resume(local, left, report=silent, pace=Pace(sleep=Ending(place, left.claim.folder)), watch=60)
     left = await left_on(local)
     assert left.new is not None
     assert f"the new server (PID {left.new[0]}) has ended (CUDA out of memory" in left.sentence

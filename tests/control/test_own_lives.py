@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 from containedserver import Hasty, contained
 from engineserver import Place
+from leftopen import unfinished
 from placedhost import Placed
 from waiting import eventually
 
 from bringup.core.errors import ConnectionLost
 from bringup.core.events import Server
 from bringup.hosts.base import Host
-from bringup.hosts.control import LaunchFailed, Pace, Started, Step, claim, restart, resume, survey, unfinished
+from bringup.hosts.control import LaunchFailed, Pace, Started, Step, claim, restart, resume, survey
 from bringup.hosts.control.own_launch import SURE
 from bringup.hosts.control.unfinished import Unfinished
 
@@ -105,7 +106,7 @@ async def test_one_that_is_just_being_started_again_has_not_ended(local: Placed,
             place.start(str(place.folder / "bin" / "run-container"))
 
     started = await again(local, server, [], Pace(sleep=turn))
-    assert place.running() == [started.pid]
+    assert await place.one() == started.pid
 
 
 # --- a command that is still at work ---
@@ -155,7 +156,7 @@ async def test_going_on_waits_for_a_command_that_is_still_at_work(host: Placed, 
         "docker start llm is still at work since before: it is waited for, and not run a second time."
     )
     assert calls(place, "start llm") == 1
-    assert place.running() == [started.pid]
+    assert await place.one() == started.pid
     (place.folder / "docker.waits").unlink()
 
 
@@ -185,7 +186,7 @@ async def test_one_that_has_ended_meanwhile_is_run_again(local: Placed, place: P
     assert "it can be started with docker start llm, also once more" in left.sentence
     started = await resume(local, left, report=lambda _: None, watch=0)
     assert calls(place, "start llm") == 2
-    assert place.running() == [started.pid]
+    assert await place.one() == started.pid
 
 
 async def test_another_process_by_the_same_number_is_not_waited_for(local: Placed, place: Place) -> None:
@@ -204,7 +205,7 @@ async def test_another_process_by_the_same_number_is_not_waited_for(local: Place
     assert left.at_work is None
     started = await resume(local, left, report=lambda _: None, watch=0)
     assert calls(place, "start llm") == 1
-    assert place.running() == [started.pid]
+    assert await place.one() == started.pid
 
 
 async def test_it_is_not_run_where_it_could_not_be_found_again(local: Placed, place: Place) -> None:

@@ -11,23 +11,13 @@ from dataclasses import replace
 
 import pytest
 from engineserver import SHIM, Place
+from leftopen import unfinished
 from placedhost import Placed
 from waiting import alive, eventually
 
 from bringup.core.errors import BringupError, ChannelRefused
 from bringup.core.events import Server
-from bringup.hosts.control import (
-    LeftToAnother,
-    Pace,
-    Started,
-    claim,
-    release,
-    restart,
-    stop,
-    survey,
-    unfinished,
-    with_stop_command,
-)
+from bringup.hosts.control import LeftToAnother, Pace, Started, claim, release, restart, stop, survey, with_stop_command
 
 SCANCEL = 'echo "$*" >>"$PLACE/scancel.calls"\n[ ! -f "$PLACE/refuses" ] || { echo "Invalid job id" >&2; exit 1; }\n'
 SUPERVISORCTL = """

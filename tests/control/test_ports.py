@@ -9,11 +9,13 @@ from collections.abc import Iterator
 import pytest
 from control.test_actions import Told, made, state_of
 from engineserver import Place
+from leftopen import unfinished
 from placedhost import Placed
+from sshd import free_port
 
 from bringup.core.errors import BringupError
 from bringup.core.events import Server
-from bringup.hosts.control import LaunchCommand, LaunchFailed, claim, restart, resume, survey, unfinished, why_taken
+from bringup.hosts.control import LaunchCommand, LaunchFailed, claim, restart, resume, survey, why_taken
 from bringup.hosts.control.ports import port_in, port_of_shell
 
 SERVER = Server(pid=9, start=1, engine="sglang", argv=(), port=29999)
@@ -66,7 +68,7 @@ async def test_a_restart_that_failed_is_not_launched_on_a_port_that_is_taken(
     (place.folder / "die").touch()
     claimed = await claim(local, server, "restart", token="ours")
     with pytest.raises(LaunchFailed):
-        await restart(local, await survey(local, server), claimed, report=lambda _: None, watch=1)
+        await restart(local, await survey(local, server), claimed, report=lambda _: None, watch=60)
     left = await unfinished(local, token="ours")
     assert left is not None
     with pytest.raises(BringupError, match=rf"Port {held}, which the edited command takes"):
@@ -95,9 +97,7 @@ async def test_two_addresses_do_not_collide(local: Placed, held: int) -> None:
 
 
 async def test_a_port_that_is_free_is_nobodys(local: Placed) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as made:
-        port = made.getsockname()[1]
-    assert await why_taken(local, SERVER, (), argv=("python", "--port", str(port))) == ""
+    assert await why_taken(local, SERVER, (), argv=("python", "--port", str(free_port()))) == ""
     assert await why_taken(local, SERVER, (), command="bash run.sh") == ""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import pty
 import subprocess
@@ -10,11 +11,12 @@ from dataclasses import replace
 
 import pytest
 from engineserver import Place
+from leftopen import unfinished
 from lefttoanother import above, again, left_to
 from placedhost import Placed
 from waiting import alive
 
-from bringup.hosts.control import Pace, stop, survey, unfinished
+from bringup.hosts.control import Pace, stop, survey
 from bringup.hosts.discover.candidates import Candidate
 
 
@@ -83,8 +85,9 @@ async def test_a_loop_that_is_typed(local: Placed, place: Place, prompt: Prompt)
     assert left is not None
     assert f"PID {prompt.shell.pid}, which had started it, still runs" in left.sentence
     prompt.type("\x03")
-    while left is None or "which had started it" in left.sentence:
-        left = await unfinished(local, token="ours")
+    async with asyncio.timeout(60):
+        while left is None or "which had started it" in left.sentence:
+            left = await unfinished(local, token="ours")
 
 
 @pytest.mark.long

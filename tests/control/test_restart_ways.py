@@ -7,13 +7,13 @@ import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from engineserver import Place, make_docker
 from fakeserver import start_time
+from leftopen import unfinished
 from placedhost import Placed
 from waiting import alive, eventually
 
@@ -31,13 +31,11 @@ from bringup.hosts.control import (
     restart,
     resume,
     survey,
-    unfinished,
 )
 
 
-async def again(
-    host: Placed, server: Server, argv: Sequence[str] | None = None, respawn: float | None = None, **more: object
-) -> tuple[Started, list[str]]:
+async def again(host: Placed, server: Server, watch: int = 1, **more: object) -> tuple[Started, list[str]]:
+    """Restart it; whoever expects that it ends watches it for longer than a slow machine takes to start it."""
     said: list[Step] = []
     claimed = await claim(host, server, "restart", token="ours")
     started = await restart(
@@ -45,9 +43,7 @@ async def again(
         await survey(host, server),
         claimed,
         report=said.append,
-        argv=argv,
-        pace=Pace(respawn=respawn),
-        watch=1,
+        watch=watch,
         **more,  # type: ignore[arg-type]
     )
     return started, [step.name for step in said]
@@ -92,7 +88,7 @@ async def test_a_supervisor_that_does_not_is_never_raced(local: Placed, place: P
     loop = place.start("bash", "run.sh")
     server = await place.see(local, await place.one())
     with pytest.raises(BringupError, match=r"has not started it again yet on box.*no server runs"):
-        await again(local, server, respawn=0.2)
+        await again(local, server, pace=Pace(respawn=0.2))
     assert place.running() == []
     left = await unfinished(local, token="ours")
     assert left is not None
@@ -137,7 +133,7 @@ async def test_a_pane(host: Placed, place: Place, shell: bool) -> None:
     assert second.launcher.kind == "tmux"
     (place.folder / "die").touch()
     with pytest.raises(LaunchFailed, match=r"ended at once with exit status 1: .*no memory for the KV cache"):
-        await again(host, second)
+        await again(host, second, watch=60)
     assert place.running() == []
 
 
@@ -170,6 +166,7 @@ async def test_another_command(host: Placed, place: Place) -> None:
     server = await place.see(host, await place.one())
     scripts = len(host.scripts)
     started, _ = await again(host, server, argv=[*server.argv, "--mem-fraction-static", "0.8"])
+    assert await place.one() == started.pid
     words = Path(f"/proc/{started.pid}/cmdline").read_text().split("\0")[:-1]
     assert words == [*server.argv, "--mem-fraction-static", "0.8"]
     assert not any("very-secret" in script for script in host.scripts[scripts:])
@@ -205,7 +202,7 @@ async def test_a_start_that_fails_says_why_and_can_be_tried_again(host: Placed, 
     server = await place.see(host, await place.one())
     (place.folder / "die").touch()
     with pytest.raises(LaunchFailed, match=r"exit status 1: .*no memory for the KV cache / raise --mem-fraction"):
-        await again(host, server)
+        await again(host, server, watch=60)
     left = await unfinished(host, token="ours")
     assert left is not None
     assert left.sentence.startswith("A restart of the sglang server on port 30000")
@@ -221,7 +218,7 @@ async def test_after_a_start_that_failed_another_command_can_be_launched(local: 
     server = await place.see(local, await place.one())
     (place.folder / "die").touch()
     with pytest.raises(LaunchFailed):
-        await again(local, server)
+        await again(local, server, watch=60)
     left = await unfinished(local, token="ours")
     assert left is not None
     (place.folder / "die").unlink()
@@ -287,7 +284,7 @@ async def test_a_configured_command_is_launched_and_used_for_a_restart(host: Pla
 
 async def test_a_configured_command_that_fails(local: Placed, place: Place) -> None:
     with pytest.raises(LaunchFailed, match=r"exit status 127: .*no-such-program"):
-        await launch(local, "kimi", LaunchCommand("no-such-program", log=str(place.log)), watch=1)
+        await launch(local, "kimi", LaunchCommand("no-such-program", log=str(place.log)), watch=60)
     assert (place.kept(), place.secrets()) == ([], [])
     with pytest.raises(BringupError, match=r"on box: the folder /nowhere in which it runs does not exist"):
         await launch(local, "kimi", LaunchCommand("true", cwd="/nowhere"))

@@ -7,13 +7,17 @@ from dataclasses import replace
 
 import pytest
 from engineserver import Place
+from leftopen import unfinished
 from placedhost import Placed
 from waiting import eventually
 
-from bringup.hosts.control import LaunchFailed, claim, restart, resume, survey, unfinished
+from bringup.hosts.control import LaunchFailed, claim, restart, resume, survey
 from bringup.hosts.control.own_command import PLACE
 
-LATER = f'(while [ ! -f "$PLACE/go" ]; do sleep 0.1; done; sh -c {PLACE}; echo over >"$PLACE/late") >/dev/null 2>&1 </dev/null &'
+LATER = (
+    f'(while [ ! -f "$PLACE/go" ]; do sleep 0.1; done; sh -c {PLACE}; echo over >"$PLACE/late") '
+    "</dev/null >/dev/null 2>&1 &"
+)
 
 
 @pytest.mark.long

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -27,12 +28,19 @@ def start_of(pid: int) -> int:
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
 
 
+@contextmanager
+def sleeping(*, apart: bool = False) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that does not outlive the test, whatever becomes of it."""
+    with subprocess.Popen(["sleep", "600"], start_new_session=apart) as made:
+        try:
+            yield made
+        finally:
+            made.kill()
+
+
 async def test_exactly_the_rest_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BRINGUP_PLACES", str(tmp_path))
-    with (
-        subprocess.Popen(["sleep", "600"], start_new_session=True) as part,
-        subprocess.Popen(["sleep", "600"]) as other,
-    ):
+    with sleeping(apart=True) as part, sleeping() as other:
         identity = (part.pid, start_of(part.pid))
         about = "the vllm server on port 31979 (PID 9)"
         known = {"engine": "vllm", "port": 31979, "alive": (identity,)}
@@ -47,4 +55,3 @@ async def test_exactly_the_rest_is_ended(tmp_path: Path, monkeypatch: pytest.Mon
         await eventually(lambda: part.poll() == -signal.SIGTERM)
         assert other.poll() is None
         assert await all_unfinished(host) == ()
-        os.kill(other.pid, signal.SIGKILL)

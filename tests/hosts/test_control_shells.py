@@ -84,7 +84,7 @@ async def test_the_driver_is_waited_for(tmp_path: Path, monkeypatch: pytest.Monk
         smi.write_text(SMI.format(count=count, pid=server.pid))
         smi.chmod(0o755)
         plan = await survey(host, server.seen())
-        assert plan.gpu_holders == (server.pid,)
+        assert plan.waits_for_gpus
         came = await stop(host, plan, signal="KILL", pace=Pace(sleep=hurried), report=tell)
         assert (came.complete, came.gpu_holders) == (True, ())
         assert any(line.startswith("The GPU driver still holds the memory of 1 ended") for line in said)

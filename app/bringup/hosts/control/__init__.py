@@ -1,8 +1,8 @@
 """Stopping and restarting a server: what that touches, and the steps to a host that is free again.
 
-survey      what a stop would touch          stop        asks, waits, kills, waits for GPUs and port
-claim       one action at a time             release     the action is over
-unfinished  what a lost connection left      orphans     workers without a launcher, and `clear`
+survey          what a stop would touch      stop        asks, waits, kills, waits for GPUs and port
+claim           one action at a time         release     the action is over
+all_unfinished  what is not over             orphans     workers without a launcher, and `clear`
 
 The modules, by what is done:
 a stop      surveying and family (whose a process is), stopping, its pace, members (what is left), own_command,
@@ -35,7 +35,6 @@ from bringup.hosts.control.launching import LaunchFailed as LaunchFailed
 from bringup.hosts.control.launching import Started as Started
 from bringup.hosts.control.left_open import all_unfinished as all_unfinished
 from bringup.hosts.control.left_open import discard as discard
-from bringup.hosts.control.left_open import unfinished as unfinished
 from bringup.hosts.control.orphans import Orphan as Orphan
 from bringup.hosts.control.orphans import clear as clear
 from bringup.hosts.control.orphans import orphans as orphans

@@ -32,7 +32,8 @@ elsewhere() {
     return 1
 }
 home=$(place) || {
-    home=$base/bringup-$(id -u) whose=$(owner "$base/bringup-$(id -u)")
+    home=$base/bringup-$(id -u)
+    whose=$(owner "$home")
     elsewhere && exit
     # Why there is none, mkdir says.
     [ -n "$whose" ] || mkdir "$home"
@@ -55,8 +56,8 @@ mkdir "$folder" 2>/dev/null && made=yes
 read -r boot </proc/sys/kernel/random/boot_id
 read -r up _ </proc/uptime
 ticks=$((${up%.*}${up#*.} * $(getconf CLK_TCK 2>/dev/null || echo 100) / 100))
-printf '%s\n' "token $token" "action $action" "boot $boot" "up ${up%.*}" "ticks $ticks" "who $who" "$@" |
-    cat >"$fresh" && mkdir -p "$folder" || {
+printf '%s\n' "token $token" "action $action" "boot $boot" "up ${up%.*}" "ticks $ticks" "who $who" \
+    "pidns $(readlink /proc/self/ns/pid 2>/dev/null)" "$@" | cat >"$fresh" && mkdir -p "$folder" || {
     rm -f "$fresh"
     rmdir "$folder" 2>/dev/null
     # What was written down while there was room is true all the same.
@@ -64,18 +65,20 @@ printf '%s\n' "token $token" "action $action" "boot $boot" "up ${up%.*}" "ticks 
     exit
 }
 # A hard link is made whole or not at all, and by one only.
-if ! ln "$fresh" "$folder/claim" 2>/dev/null; then
-    if ! free || ! succeed "$fresh" "$folder" "$theirs"; then
-        busy
-        rm -f "$fresh"
-        exit
+taken=0
+ln "$fresh" "$folder/claim" 2>/dev/null || {
+    if [ ! -f "$folder/claim" ]; then ln "$fresh" "$folder/claim" || { [ -f "$folder/claim" ] && taken=1 || taken=2; }
+    elif free; then succeed "$fresh" "$folder" "$theirs" || taken=$?
+    else taken=1
     fi
-fi
+}
 rm -f "$fresh"
+case $taken in 1) busy; exit ;; 2) rmdir "$folder" 2>/dev/null; echo "nowhere"; exit ;; esac
 { ! read -r mark <"$folder/mark" || rm -f -- "$mark"; } 2>/dev/null
 # mktemp makes a new file, never one that is there already or that a link leads to.
 mark=$(mktemp "$base/bringup-$server.XXXXXX") && printf '%s\n' "$mark" >"$folder/mark" &&
-    printf 'action %s\nwho %s\n' "$action" "$who" >"$mark" && chmod 644 "$mark" || { drop "$folder"; echo "nowhere"; exit; }
+    printf 'action %s\nwho %s\n' "$action" "$who" >"$mark" && chmod 644 "$mark" ||
+    { rm -f -- "$mark"; drop "$folder"; echo "nowhere"; exit; }
 # Whoever marked it at the same moment sees ours, too: then both give way.
 if elsewhere; then
     rm -f -- "$mark"

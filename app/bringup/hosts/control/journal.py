@@ -10,6 +10,9 @@ What lies on the host, and for how long:
   neither happens they are removed an hour after that, by the process that waits there for it (one for each action, no
   longer than there is something to remove) or by the next look, but not while the action still gives signs. What finds
   a new server again by its command line stays as long as the folder. The pages of a tmpfs can be swapped out.
+  Containers may share that memory and not /tmp: each /tmp/bringup-UID has a folder of its own there, named by device
+  and inode of its file .place. What another one has left is removed an hour after nobody watches over it there, and
+  its command lines after seven days.
 * After a launch that was repeated none of that is a file now. Until the new server listens on its port, for an hour
   at most, a process of the login (outlast in keeping.sh) has environment and command lines open, which are removed by
   then: where the server ends before, they are put back, and can be launched or edited again. What is no secret lies in
@@ -26,9 +29,12 @@ The folders depend on nothing in the login's environment, so that two consoles c
 a claim; one that was not renewed for LEASE seconds was cut off. The stop goes on only while its console is there to
 watch it; only the launch, which must not be torn, is one script on the host that outlives the connection (in a session
 of its own), and of those there is one at a time, whichever consoles ask for it. A host's clock may be set meanwhile:
-nothing is removed within the first hour of an action by the time that the machine is up.
+nothing is removed within the first hour of an action by the time that the machine is up. Where /tmp is shared with a
+container, the processes of an action that was begun there have other numbers here (a claim tells its PID namespace):
+whether they live is not known, and it is neither taken over nor launched from here.
 
-Where /tmp is full or read-only a restart is refused, and a stop is done after saying that it is not written down.
+Where /tmp is full or read-only, or /tmp/bringup-UID is somebody else's, a restart is refused, and a stop is done after
+saying that it is not written down.
 """
 
 from __future__ import annotations
@@ -45,7 +51,7 @@ from bringup.core.errors import BringupError, ChannelRefused, ConnectionLost
 from bringup.core.events import Process, Server
 from bringup.core.sanitize import clean_text
 from bringup.core.words import duration
-from bringup.hosts.base import Host
+from bringup.hosts.base import Completed, Host
 from bringup.hosts.control.processes import script as plain_script
 from bringup.hosts.control.steps import Report, Step
 from bringup.hosts.discover import DEFAULT_PORTS
@@ -57,6 +63,11 @@ LAST_WORD = 2.0
 """Seconds in which whoever is broken off says so on the host."""
 BEAT = 5.0
 """Seconds after which a long step renews its claim."""
+UNSEEN = (
+    "it was begun in another PID namespace (that of a container, or of the machine around this one), and what runs of"
+    " it cannot be seen from here: go on with it there"
+)
+"""Why nothing is launched, as a part of a sentence."""
 _MOST_ABOVE = 16
 _NOWHERE = "{} has no place where an action can be written down: {}."
 PLACES = "BRINGUP_PLACES"
@@ -65,7 +76,7 @@ tests: consoles with different ones do not see each other."""
 
 
 class Unwritten(ChannelRefused):
-    """Nothing can be written down on the host, as where /tmp is full or read-only; nothing was done."""
+    """Nothing can be written down on the host, as where /tmp is full, or has no folder of ours; nothing was done."""
 
 
 class Busy(BringupError):
@@ -113,7 +124,7 @@ async def claim(
         return Claim(unhex(value), token)
     if word == "busy":
         raise _busy(host, server, value, read_facts(rest), lease)
-    raise _nowhere(host, value, clean_text(done.stderr.decode("utf-8", "replace")).strip())
+    raise _nowhere(host, value, _said(done))
 
 
 async def claim_a_stop(host: Host, server: Server, report: Report, *, token: str = "", who: str = "") -> Claim | None:
@@ -133,8 +144,7 @@ async def step(host: Host, claimed: Claim, name: str, members: Iterable[Process]
     pairs = (f"{each.pid}:{each.start}" for each in members)
     done = await host.run(script("step.sh", claimed.folder, claimed.token, name, *pairs), limit=4096)
     if done.stdout.strip() == b"unwritten":
-        said = clean_text(done.stderr.decode("utf-8", "replace")).strip().rstrip(".") or "nothing was said"
-        what = f"How far the action is could not be written down on {host.name}: {said}."
+        what = f"How far the action is could not be written down on {host.name}: {_said(done)}."
         if claimed.unwritten is not None:
             claimed.unwritten(Step(f"{what} It goes on all the same.", name=name))
             return
@@ -151,11 +161,21 @@ async def step(host: Host, claimed: Claim, name: str, members: Iterable[Process]
 
 
 async def take_over(host: Host, claimed: Claim, token: str, who: str = "") -> Claim:
-    """Go on with an action that another console left; raises Busy where one more console does that already."""
+    """Go on with an action that another console left.
+
+    Raises Busy where one more console does that already, Unwritten, and BringupError where it was begun in another PID
+    namespace.
+    """
     if token == claimed.token:
         return claimed
     done = await host.run(script("take.sh", claimed.folder, claimed.token, token, _line(who)), limit=4096)
-    if done.stdout.strip() != b"held":
+    came = done.stdout.strip()
+    if came == b"unseen":
+        raise BringupError(f"{UNSEEN[0].upper()}{UNSEEN[1:]}.", f"Nothing was done on {host.name}.")
+    if came == b"unwritten":
+        what = f"That this console goes on with it could not be written down on {host.name}: {_said(done)}."
+        raise Unwritten(what, "See that there is room in /tmp. Nothing was done from here.", reason="other")
+    if came != b"held":
         raise Busy(f"Another console sees to it already on {host.name}.", "Nothing was done from here.")
     return Claim(claimed.folder, token)
 
@@ -249,15 +269,17 @@ def _busy(host: Host, server: Server, age: str, facts: dict[str, str], lease: in
     )
 
 
-def _nowhere(host: Host, value: str, said: str) -> ChannelRefused:
+def _said(done: Completed) -> str:
+    """Return why a script could not write, in its own words."""
+    return clean_text(done.stderr.decode("utf-8", "replace")).strip().rstrip(".") or "nothing was said"
+
+
+def _nowhere(host: Host, value: str, said: str) -> Unwritten:
     folder, _, owner = value.partition(" ")
     if owner:
         path = clean_text(unhex(folder))
         why = f"{path} is no folder that only this login can open (it belongs to {clean_text(owner)})"
         hint = f"Look at what it is; as root it can be removed: rm -r {shlex.quote(path)}. Nothing was done."
-        return ChannelRefused(_NOWHERE.format(host.name, why), hint, reason="other")
-    why, hint = (
-        said.rstrip(".") or "nothing was said",
-        "Is there room in /tmp, and can it be written to? Nothing was done.",
-    )
-    return Unwritten(_NOWHERE.format(host.name, why), hint, reason="other")
+        return Unwritten(_NOWHERE.format(host.name, why), hint, reason="other")
+    hint = "Is there room in /tmp, and can it be written to? Nothing was done."
+    return Unwritten(_NOWHERE.format(host.name, said), hint, reason="other")

@@ -1,18 +1,25 @@
 # What may hold secrets (environ, argv, was) lies in memory where there is a file system for that, and else beside the claim.
+# Containers may have that memory together with others, each with a /tmp of its own, as a service with PrivateTmp= has: what
+# lies there is in a corner for each such place.
+# in_corner HOME: sets corner, by what a file of HOME is on this machine; fails where it has none. A file: the number of a
+# folder may change (overlayfs, inode properties).
+in_corner() {
+    [ -z "$corner" ] || return 0
+    [ -f "$1/.place" ] && inside=$(ours "$memory/bringup-${uid:=$(id -u)}") && [ "$inside" != "$1" ] &&
+        corner=$(stat -c %d:%i "$1/.place") && corner=$inside/$corner
+} 2>/dev/null
 # hide FOLDER: makes the place for it, and prints that.
 hide() {
     case $(stat -f -c %T "$memory" 2>/dev/null) in
         tmpfs | ramfs)
-            inside=$(private "$memory") && [ "$inside" != "${1%/*}" ] &&
-                (umask 077 && mkdir -p "$inside/${1##*/}") 2>/dev/null && echo "$inside/${1##*/}" && return
+            private "$memory" >/dev/null && (umask 077 && touch "${1%/*}/.place") 2>/dev/null && in_corner "${1%/*}" &&
+                (umask 077 && mkdir -p "$corner/${1##*/}") 2>/dev/null && echo "$corner/${1##*/}" && return
             ;;
     esac
     echo "$1"
 }
 # hidden FOLDER: prints where it lies.
-hidden() {
-    inside=$(ours "$memory/bringup-$(id -u)") && [ -d "$inside/${1##*/}" ] && echo "$inside/${1##*/}" || echo "$1"
-}
+hidden() { in_corner "${1%/*}" && [ -d "$corner/${1##*/}" ] && echo "$corner/${1##*/}" || echo "$1"; }
 # young FOLDER: by the time that the machine is up, its action began less than an hour ago. Clocks are set in the middle of
 # a restart, by hours or by years: nothing of it is removed for that. One of before the machine was started anew is old.
 YOUNG='young() {
@@ -22,7 +29,8 @@ YOUNG='young() {
 eval "$YOUNG"
 # watch_over FOLDER HIDDEN: an hour after the last sign of an action its environment and command line are removed, also
 # where nobody looks again. logind(8) empties /dev/shm when a user's last process ends (RemoveIPC=): this one stays till
-# then. It ends within seconds of what it waits for, of its folder, and of a next one for the same action.
+# then. It ends within seconds of what it waits for, of its folder, and of a next one for the same action. Until then
+# the time of the folder in memory says to other places that it is needed.
 watch_over() {
     read -r keeper </proc/sys/kernel/random/uuid && echo "$keeper" >"$1/keeper" || return
     session=setsid
@@ -31,6 +39,7 @@ watch_over() {
         trap "" HUP
         cd /
         while sleep 2 && [ -f "$2/environ" ] && read -r newest <"$1/keeper" && [ "$newest" = "$3" ]; do
+            [ "$1" = "$2" ] || touch -c "$2"
             young "$1" || [ -z "$(find "$2/environ" -mmin +59 2>/dev/null)" ] || [ -n "$(find "$1/claim" -mmin -5 2>/dev/null)" ] ||
                 rm -f -- "$2/environ" "$2/argv"
         done' keeper "$1" "$2" "$keeper" </dev/null >/dev/null 2>&1 &
@@ -54,8 +63,8 @@ outlast() {
     cd /
     laid=$(laid "$1") looks=0
     while sleep 2 && looks=$((looks + 1)) && [ "$looks" -lt 1800 ]; do
-        # Its console has not ended the action yet.
-        [ ! -d "$1" ] || continue
+        # Its console has not ended the action yet; where that was cut off and the new server has ended, it never will.
+        [ ! -d "$1" ] || { ! alive "$2" && unattended "$1" && mv -- "$1" "$laid"; } || continue
         [ -d "$laid" ] || exit
         alive "$2" || { put_back "$1" "$laid"; exit; }
         read -r port <"$laid/port" &&
@@ -63,6 +72,8 @@ outlast() {
     done
     rm -rf -- "$laid"
 }
+# unattended FOLDER: its launch was the last step, and nobody has renewed its claim for a minute.
+unattended() { read -r step <"$1/step" && [ "$step" = launched ] && [ -n "$(find "$1/claim" -mmin +0)" ]; } 2>/dev/null
 # put_back FOLDER LAID: makes it a restart again that has failed.
 put_back() {
     umask 077
@@ -88,6 +99,7 @@ put_back() {
 # all of an action after seven days, and who has ended a server; where a log began, as long after the last process of that
 # launch was seen; and what belongs to no action.
 expire() {
+    in_corner "$1"
     for old in "$1"/*-*; do
         # One whose making or removal was cut off has no claim.
         [ -f "$old/claim" ] || { [ -z "$(find "$old" -prune -type d -mmin +59)" ] || rm -rf -- "$old"; continue; }
@@ -104,9 +116,29 @@ expire() {
         old=${old##*/}
         if left "${old%.begins}" >/dev/null; then touch -c "$1/$old"; else rm -f -- "$1/$old"; fi
     done
-    inside=$(ours "$memory/bringup-$(id -u)") && [ "$inside" != "$1" ] &&
-        for old in "$inside"/*-*; do
-            [ -e "$1/.back.${old##*/}" ] || [ -e "$1/${old##*/}" ] || rm -rf -- "$old"
-        done
-    find "$base/." ! -name . -prune -type f -name 'bringup-*-*.*' -mtime +0 -exec rm -f {} +
+    [ -z "$corner" ] || for old in "$corner"/*-*; do
+        [ -e "$1/.back.${old##*/}" ] || [ -e "$1/${old##*/}" ] || rm -rf -- "$old"
+    done
+    others "$1"
+    # Marks: what mktemp has made of PID and START, and nothing stands in it but what claim.sh writes. Others' are theirs.
+    find "$base/." ! -name . -prune -type f -name 'bringup-[0-9]*-[0-9]*.??????' ! -name 'bringup-*[!0-9-]*.??????' \
+        ! -name 'bringup-*-*-*' ! -name '*.*[!A-Za-z0-9]*' -user "${uid:=$(id -u)}" -mtime +0 \
+        \( -size 0 -o -exec grep -q '^action ' {} \; \) -exec rm -f {} +
 } 2>/dev/null
+# others HOME: removes what other places have left in memory: environments and command lines an hour after the last sign of
+# whoever watches over them there, all after seven days. Nobody can see from here whether those places are gone.
+others() {
+    inside=${corner%/*}
+    [ -n "$inside" ] || inside=$(ours "$memory/bringup-${uid:=$(id -u)}") && [ "$inside" != "$1" ] || return
+    for other in "$inside"/*; do
+        [ "$other" != "$corner" ] && [ -d "$other" ] || continue
+        find "$other" -type f \( -name environ -o -name 'argv*' \) -mmin +60 -exec sh -c '
+            for each; do
+                each=${each%/*}
+                [ -z "$(find "$each" -prune -mmin +60)" ] || rm -f -- "$each/environ" "$each"/argv*
+            done' others {} +
+        find "$other" -type d -name '*-*' -mtime +6 -exec rm -rf {} +
+        set -- "$other"/*
+        [ -e "$1" ] || rmdir "$other"
+    done
+}

@@ -9,7 +9,7 @@ from bringup.core.errors import BringupError
 from bringup.core.sanitize import clean_text
 from bringup.core.words import BETWEEN
 from bringup.hosts.base import Completed
-from bringup.hosts.control.journal import Busy, unhex
+from bringup.hosts.control.journal import UNSEEN, Busy, unhex
 from bringup.hosts.control.processes import Identity, read_identity
 
 MORTAL = (
@@ -139,6 +139,8 @@ def refuse(name: str, told: Mapping[str, str]) -> None:
             f"Nothing was launched on {name}: PID {pid} was started there meanwhile with the same command.",
             "It is the new server, unless somebody else started a second one.",
         )
+    if "unseen" in told:
+        raise BringupError(f"Nothing was launched on {name}: {UNSEEN}.")
     if "lost" in told:
         raise Busy(f"Nothing was launched on {name}: another console has taken over.", "Look at the server first.")
     if "busy" in told:

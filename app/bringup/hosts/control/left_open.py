@@ -28,14 +28,11 @@ class _Facts:
     new_alive: bool = False
 
 
-async def unfinished(host: Host, *, token: str = "", lease: int = LEASE) -> Unfinished | None:
-    """Return the newest action that was not ended; `token` tells which ones this console began itself."""
-    found = await all_unfinished(host, token=token, lease=lease)
-    return found[0] if found else None
-
-
 async def all_unfinished(host: Host, *, token: str = "", lease: int = LEASE) -> tuple[Unfinished, ...]:
-    """Return all actions of this login that were not ended, the newest first."""
+    """Return all actions of this login that were not ended, the newest first.
+
+    `token` tells which ones this console began itself.
+    """
     done = await host.run(script("unfinished.sh"), limit=1 << 18)
     told: list[_Facts] = []
     for line in done.stdout.decode("utf-8", "replace").splitlines():
@@ -49,10 +46,15 @@ async def all_unfinished(host: Host, *, token: str = "", lease: int = LEASE) -> 
 
 
 async def discard(host: Host, left: Unfinished) -> None:
-    """Forget an action: what was kept of it is removed, and nothing that was begun can launch any more."""
+    """Forget an action: what was kept of it is removed, and nothing that was begun can launch any more.
+
+    One that has launched a server which runs ends as if it had not been cut off: should the server end before it
+    listens on its port, it counts as failed.
+    """
     if left.busy:
         raise BringupError(left.sentence, "Nothing was done.")
-    done = await host.run(script("discard.sh", left.claim.folder, left.claim.token), limit=4096)
+    ends = "settle.sh" if left.step == "launched" and left.new_alive else "discard.sh"
+    done = await host.run(script(ends, left.claim.folder, left.claim.token), limit=4096)
     if b"busy" in done.stdout.split():
         raise BringupError(f"It is being launched on {host.name} at this moment.", "Nothing was discarded.")
     if b"lost" in done.stdout.split():
@@ -100,6 +102,7 @@ def _read(facts: _Facts, token: str, lease: int) -> Unfinished:
         kept="kept" in plain,
         prepared="prepared" in plain,
         rebooted="rebooted" in plain,
+        unseen="unseen" in plain,
         command=plain.get("command", ""),
         launcher=plain.get("launcher", ""),
         says=plain.get("says", ""),

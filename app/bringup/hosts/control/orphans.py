@@ -12,7 +12,7 @@ from bringup.hosts.control import processes
 from bringup.hosts.control.family import descendants
 from bringup.hosts.control.gpu_memory import Holders, gpu_holders, still_held
 from bringup.hosts.control.pace import Pace
-from bringup.hosts.control.processes import Identity, Row, Signal, script
+from bringup.hosts.control.processes import Identity, Row, Signal, read_identity, script
 from bringup.hosts.control.serving import why_serving
 from bringup.hosts.control.steps import Report, Step, count, count_ended, still_run
 from bringup.hosts.control.stopped import Stopped
@@ -46,7 +46,6 @@ class Orphan:
     memory: Memory = "no GPU"
     unasked: str = ""
     """Why it is not known whether it holds any, as the rest of a sentence."""
-    rss_kb: int = 0
     why_not: str = ""
     """Why it is not cleared, as a sentence; "" where it may be."""
 
@@ -101,15 +100,9 @@ async def clear(
     """
     pace = pace or Pace()
     begun = pace.clock()
-    now = {each.identity: each for each in await orphans(host, engines, within=within)}
-    rows = await processes.list_processes(host)
-    running = [each for each in chosen if _runs(rows, each.identity)]
-    refused = {each.process.pid: _why_not(now.get(each.identity)) for each in running}
-    spared = tuple(f"PID {pid} is left alone: {why}" for pid, why in sorted(refused.items()) if why)
-    before = tuple(sorted(each.process.pid for each in chosen if each not in running))
+    roots, spared, before = await _looked_again(host, chosen, engines, within)
     for words in spared:
         report(Step(words))
-    roots = await processes.describe(host, (rows[pid] for pid, why in refused.items() if not why))
     family, killed = await _end_all(host, roots, report, pace)
     left = await _left(host, family)
     took = pace.clock() - begun
@@ -125,6 +118,19 @@ async def clear(
         before=before,
         took=took,
     )
+
+
+async def _looked_again(
+    host: Host, chosen: Sequence[Orphan], engines: Sequence[Engine], within: int | None
+) -> tuple[tuple[Process, ...], tuple[str, ...], tuple[int, ...]]:
+    """Return which of the chosen orphans may still be cleared, sentences on those left alone, and PIDs of the ended."""
+    now = {each.identity: each for each in await orphans(host, engines, within=within)}
+    rows = await processes.list_processes(host)
+    running = [each for each in chosen if _runs(rows, each.identity)]
+    refused = {each.process.pid: _why_not(now.get(each.identity)) for each in running}
+    roots = await processes.describe(host, (rows[pid] for pid, why in refused.items() if not why))
+    spared = tuple(f"PID {pid} is left alone: {why}" for pid, why in sorted(refused.items()) if why)
+    return roots, spared, tuple(sorted(each.process.pid for each in chosen if each not in running))
 
 
 async def _end_all(
@@ -237,14 +243,10 @@ async def _with_age(host: Host, chosen: Mapping[int, Orphan]) -> list[Orphan]:
     done = await host.run(script("ages.sh", *sorted(chosen)), limit=1 << 18)
     head, *lines = done.stdout.decode("ascii", "replace").splitlines() or [""]
     ticks, _, up = head.partition(" ")
-    told = {}
-    for line in lines:
-        words = line.split()
-        if len(words) >= 2 and all(word.isdigit() for word in words):
-            told[int(words[0]), int(words[1])] = int(words[2]) if len(words) > 2 else 0
+    told = {read_identity(line) for line in lines}
     per_second, uptime = int(ticks) if ticks.isdigit() else 100, float(up or 0)
     return [
-        replace(each, age=max(0.0, uptime - each.process.start / per_second), rss_kb=told[each.identity])
+        replace(each, age=max(0.0, uptime - each.process.start / per_second))
         for each in chosen.values()
         if each.identity in told
     ]

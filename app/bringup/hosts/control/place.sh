@@ -1,24 +1,37 @@
+# Each is asked for once, and never taken from the environment of the login.
+uid='' pidns='' corner=''
 # ours FOLDER: prints it where it is a folder of this user, closed to others. Anybody may make something of any name in /tmp.
 ours() {
-    uid=$(id -u)
+    : "${uid:=$(id -u)}"
     set -- "$1" $(LC_ALL=C ls -ldn "$1" 2>/dev/null)
     case $2/$4 in drwx------*/"$uid") echo "$1" ;; *) return 1 ;; esac
 }
 # private BASE: prints this user's folder in BASE, and makes it; fails where there can be none.
 private() {
-    (umask 077 && mkdir "$1/bringup-$(id -u)") 2>/dev/null
-    ours "$1/bringup-$(id -u)"
+    (umask 077 && mkdir "$1/bringup-${uid:=$(id -u)}") 2>/dev/null
+    ours "$1/bringup-${uid:=$(id -u)}"
 }
 # place: prints the folder in which this user's actions are written down. It is the same for every login, whatever its
 # TMPDIR and XDG_RUNTIME_DIR: two consoles have to see each other.
 place() { private "$base"; }
 # holds FOLDER TOKEN: the action in FOLDER is still the one that this token began; says so by its time, to others too.
 holds() {
-    [ -n "$2" ] && grep -qx "token $2" "$1/claim" 2>/dev/null || return 1
+    [ -n "$2" ] && is_of "$1" "$2" || return 1
     touch "$1/claim" 2>/dev/null
     { read -r mark <"$1/mark" && [ -f "$mark" ] && [ ! -L "$mark" ] && touch -c "$mark"; } 2>/dev/null
     return 0
 }
+# here FOLDER: its action was begun where processes have the numbers that they have here. In another PID namespace
+# (pid_namespaces(7)), as of a container with the same /tmp, they have others; nothing lives of before the machine was started
+# anew. A claim of an older version does not tell. Sets boot to that of now, and of the claim began (its boot), up and above.
+here() {
+    began='' numbers='' up='' above=''
+    while read -r key value; do
+        case $key in boot) began=$value ;; pidns) numbers=$value ;; up) up=$value ;; above) above=$value ;; esac
+    done <"$1/claim"
+    read -r boot </proc/sys/kernel/random/boot_id
+    [ -z "$numbers" ] || [ "$began" != "$boot" ] || [ "$numbers" = "${pidns:=$(readlink /proc/self/ns/pid)}" ] || [ -z "$pidns" ]
+} 2>/dev/null
 # age FILE: seconds since it was changed; a day where that lies ahead, for the clock was set back.
 age() {
     passed=$(($(date +%s) - $(date -r "$1" +%s 2>/dev/null || date +%s)))
@@ -52,15 +65,22 @@ turn() {
     rm -f -- "$mine"
     return "$taken"
 }
-# succeed FRESH FOLDER TOKEN: puts the claim FRESH in the place of that of TOKEN; of those who do so at once, one.
+# succeed FRESH FOLDER TOKEN: puts the claim FRESH in the place of that of TOKEN; of those who do so at once, one. Fails with
+# 1 where another one did so, and with 2 where it cannot be written down, which is said.
 succeed() {
     [ ! -e "$2/next" ] || [ "$(age "$2/next")" -lt 60 ] || rm -f -- "$2/next"
-    ln "$1" "$2/next" 2>/dev/null || return 1
-    grep -qx "token $3" "$2/claim" && mv -f -- "$1" "$2/claim"
-    taken=$?
+    ln "$1" "$2/next" 2>/dev/null || {
+        # Once more, aloud, where nobody else is at it.
+        [ ! -e "$2/next" ] && is_of "$2" "$3" || return 1
+        ln "$1" "$2/next" || return 2
+    }
+    taken=1
+    ! is_of "$2" "$3" || { mv -f -- "$1" "$2/claim" && taken=0 || taken=2; }
     rm -f -- "$2/next"
     return "$taken"
 }
+# is_of FOLDER TOKEN: the action there is the one that this token began.
+is_of() { grep -qx "token $2" "$1/claim" 2>/dev/null; }
 # over PID:START: its number was given away again, and that is not done while a process of its session lives.
 over() { identify "${1%:*}" && [ "$start" != "${1#*:}" ]; }
 # left PID:START: prints a process that lives on of the session which that one began.
@@ -80,9 +100,11 @@ again() {
     [ -s "$was" ] || return 1
     since=$(sed -n 's/^ticks //p' "$1/claim")
     first=$(head -c 4096 "$was" | tr '\000' '\n' | head -n 1)
+    # Not by cmp, which some hosts lack (diffutils); without od nothing could be written down.
+    words=$(od -An -v -tx1 <"$was")
+    [ -n "$words" ] || return 1
     for line in $(grep -lF -e "$first" /proc/[0-9]*/cmdline 2>/dev/null); do
-        # Through a pipe: cmp believes the size of a file, which is 0 in /proc.
-        cat "$line" 2>/dev/null | cmp -s - "$was" || continue
+        [ "$({ od -An -v -tx1 <"$line"; } 2>/dev/null)" = "$words" ] || continue
         other=${line#/proc/} other=${other%/cmdline}
         # What a launcher starts by its own command may have a directory that is only seen inside of its container.
         # That of a configured command is not the old server's.
@@ -91,9 +113,10 @@ again() {
     done
     return 1
 }
-# against FOLDER: prints what stands against a launch, "running PID:START" of the old server or "again PID:START" of a new
-# one; fails where nothing does.
+# against FOLDER: prints what stands against a launch, "running PID:START" of the old server, "again PID:START" of a new one,
+# or "unseen yes" where neither can be told from here; fails where nothing does.
 against() {
+    here "$1" || { echo "unseen yes"; return; }
     server=${1##*/}
     for member in $(cat "$1/members" 2>/dev/null) "${server%-*}:${server##*-}"; do
         alive "$member" && echo "running $member" && return

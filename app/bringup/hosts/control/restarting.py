@@ -67,8 +67,8 @@ async def restart(
     and may do so, too.
 
     Raises BringupError, and LeftToAnother. Before anything was done, as where somebody else holds the port of an edited
-    or configured command, the claim is given back; after that, what was kept stays on the host and `unfinished` tells
-    of it, so that the launch can be tried again or be given up.
+    or configured command, the claim is given back; after that, what was kept stays on the host and `all_unfinished`
+    tells of it, so that the launch can be tried again or be given up.
     """
     way: Signal = signal or ("OWN" if plan.server.launcher.stop else "TERM")
     kept = await _kept_or_released(host, plan, claimed, argv, command, report)

@@ -18,7 +18,7 @@ MOST_PORTS = 64
 """Ports that are asked; behind more of them somebody may be served."""
 ASK_TIMEOUT = 5.0
 """Seconds for an answer of any kind; most ports of a rank speak no HTTP, and never answer."""
-_AT_ONCE = 8
+_AT_ONCE = 16
 _TLS_HEAD = 5
 _HANDSHAKE, _ALERT, _VERSION = b"\x16", b"\x15", b"\x03"
 """How a record of TLS begins (RFC 8446, 5.1)."""

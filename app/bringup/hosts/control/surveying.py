@@ -23,8 +23,6 @@ class Survey:
     bystanders: tuple[Process, ...] = ()
     """Near it without being the server's: a script, a tee or a benchmark in the launcher's process group, or a child of
     the launcher that reads its output."""
-    gpu_holders: tuple[int, ...] = ()
-    """PIDs among the members that hold memory of a GPU."""
     swept: tuple[Process, ...] = ()
     """Not the server's, but in its unit or container: the launcher's own stop command ends them too."""
     unasked: str = ""
@@ -62,8 +60,7 @@ async def survey(
     unit = await _unit(host, server)
     members, bystanders, swept = await look(host, server, known, is_engine, unit, await _readers(host, server))
     gpus = await gpu_holders(host)
-    held = tuple(each.pid for each in members if each.pid in gpus.held)
-    return Survey(server, members, bystanders, held, swept, gpus.unasked, gpus.answered)
+    return Survey(server, members, bystanders, swept, gpus.unasked, gpus.answered)
 
 
 async def look(

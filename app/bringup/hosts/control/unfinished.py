@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bringup.core.words import duration, names
-from bringup.hosts.control.journal import LEASE, Claim
+from bringup.hosts.control.journal import LEASE, UNSEEN, Claim
 from bringup.hosts.control.own_command import is_own
 from bringup.hosts.control.processes import Identity
 
@@ -49,6 +49,8 @@ class Unfinished:
     prepared: bool = False
     """That was kept once, be it there still or not: it is not launched by a command of its launcher's own."""
     rebooted: bool = False
+    unseen: bool = False
+    """It was begun in another PID namespace: what runs of it is not known here."""
     command: str = ""
     """The launcher's own command to start it again, or the place to launch it in; "" for a process of its own."""
     launcher: str = ""
@@ -77,7 +79,7 @@ class Unfinished:
         if self.busy or self.untouched:
             return ()
         possible = self.kept or self.own
-        free = not self.alive and not self.new_alive
+        free = not self.alive and not self.new_alive and not self.unseen
         return ("launch", "discard") if self.action in _LAUNCHES and possible and free else ("discard",)
 
     @property
@@ -123,6 +125,8 @@ class Unfinished:
     @property
     def outlook(self) -> str:
         """What runs now, and what can be done, as the end of a sentence."""
+        if self.unseen:
+            return UNSEEN
         parts = ["the machine was started anew since"] if self.rebooted else []
         parts.append(self._now())
         if "launch" in self.can and self.own and self.at_work:

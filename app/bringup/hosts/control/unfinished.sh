@@ -1,21 +1,23 @@
 # Tells of every action of this user that was not ended: keyed lines, each action begun by "folder". What nobody came for
 # in time is removed.
-home=$(ours "$base/bringup-$(id -u)") || exit 0
+uid=$(id -u)
+home=$(ours "$base/bringup-$uid") || exit 0
 expire "$home"
-read -r boot </proc/sys/kernel/random/boot_id
 for folder in "$home"/*-*; do
     [ -f "$folder/claim" ] || continue
     printf 'folder ' && printf %s "$folder" | od -An -v -tx1 | tr -d ' \n' && echo
     cat "$folder/claim"
     echo "age $(age "$folder/claim")"
+    # Whether its processes live can only be told where they have the same numbers.
+    here "$folder" && seen=yes || seen=no
     # Before its step: a launch that ends in between has written that down.
-    ! launching "$folder" >/dev/null || echo "launching yes"
+    [ "$seen" = no ] || ! launching "$folder" >/dev/null || echo "launching yes"
     [ ! -f "$folder/step" ] || echo "step $(cat "$folder/step")"
-    if grep -qx "boot $boot" "$folder/claim"; then
-        up=$(sed -n 's/^up //p' "$folder/claim")
-        [ -z "$up" ] || { read -r now _ </proc/uptime && echo "began $((${now%.*} - up))"; }
+    [ "$began" != "$boot" ] || [ -z "$up" ] || { read -r now _ </proc/uptime && echo "began $((${now%.*} - up))"; }
+    if [ "$seen" = no ]; then echo "unseen yes"
+    elif [ "$began" = "$boot" ]; then
         for member in $(cat "$folder/members" 2>/dev/null); do alive "$member" && echo "alive $member"; done
-        for each in $(sed -n 's/^above //p' "$folder/claim"); do
+        for each in $above; do
             alive "$each" && ! at_prompt "${each%:*}" && echo "starter $each"
         done
         server=${folder##*/}
