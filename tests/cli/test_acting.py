@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import sys
+from asyncio.subprocess import Process
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 from acted import port, serving
-from headless import Way
+from adopted import adopting
+from headless import Done, Way, ended
 from headless import way as way
-from simulated import PATIENCE, launchers, needs_linux, ranks
+from simulated import PATIENCE, launchers, needs_linux, ranks, said
 from sshd import real_sshd as real_sshd
 from terminal import Terminal
 from waiting import eventually
+
+from bringup.demo.host import DemoHost
+from bringup.demo.scenarios import load
 
 pytestmark = needs_linux
 COMMAND = (sys.executable, "-m", "bringup")
@@ -50,11 +60,36 @@ async def test_a_restart_launches_the_same_again(way: Way) -> None:
         assert demo.home.log.read_bytes().startswith(before) or len(list(demo.home.root.glob("server.log*"))) > 1
 
 
+@asynccontextmanager
+async def slow_to_end() -> AsyncIterator[DemoHost]:
+    """A server that is up, and takes minutes to end after it was asked to."""
+    found = load("healthy")
+    slow = replace(found, plan=replace(found.plan, durations=replace(found.plan.durations, drain=20_000.0)))
+    async with DemoHost(slow, speed=20) as demo:
+        with adopting(str(demo.home.root)):
+            await said(demo, "fired up")
+            yield demo
+
+
+async def ended_once_said(process: Process, words: bytes, pid: int) -> Done:
+    """Kill the server once the command has said something; return how the command ended."""
+    assert process.stderr is not None
+    lines = []
+    async with asyncio.timeout(PATIENCE):
+        while not lines or words not in lines[-1]:
+            lines.append(await process.stderr.readline())
+            assert lines[-1], b"".join(lines)
+    os.kill(pid, signal.SIGKILL)
+    done = await ended(process)
+    return replace(done, err=b"".join(lines).decode() + done.err)
+
+
 async def test_beside_what_may_start_it_again_nothing_is_launched_unasked(way: Way) -> None:
-    async with serving(way) as demo:
-        done = await way.run("restart", "box", "--yes", "--drain", "60s", *port(demo))
+    async with slow_to_end() as demo:
+        (old,) = launchers(demo)
+        restart = await way.start("restart", "box", "--yes", "--drain", "60s", *port(demo))
+        done = await ended_once_said(restart, b"SIGKILL in 60 s", old)
         assert (done.code, done.out) == (1, "")
-        assert "SIGKILL in 60 s" in done.err
         assert "demo.supervisor" in done.err
         assert "may start it again. Nothing was launched from here" in done.err
         assert not launchers(demo)

@@ -25,6 +25,7 @@ class Asked:
 
     def __init__(self, last: asyncio.Event, who: str, *, is_last: bool = False) -> None:
         self.state = State(node=who, server=REST)
+        self.read_only = False
         self._last = last
         self._is_last = is_last
         self._who = who
@@ -52,6 +53,13 @@ def three() -> tuple[tuple[str, Session], ...]:
 async def test_what_is_left_in_the_middle_is_told_in_the_order_of_the_hosts() -> None:
     found = await left_on(three())
     assert [(name, left.who) for name, left in found] == [("ann", "ann"), ("bob", "bob"), ("cid", "cid")]
+
+
+async def test_about_what_is_read_only_nothing_can_be_done() -> None:
+    sessions = three()
+    cast(Any, sessions[1][1]).read_only = True
+    can = [left.can for _, left in await left_on(sessions)]
+    assert can == [("launch", "discard"), (), ("launch", "discard")]
 
 
 async def test_one_that_cannot_tell_has_nothing_to_tell() -> None:

@@ -20,7 +20,7 @@ from bringup.hosts.ask import Question
 )
 async def test_a_prompt_ends_with_one_sign(text: str, prompt: str, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str] = []
-    monkeypatch.setattr(asking, "_is_terminal", lambda: True)
+    monkeypatch.setattr(asking, "is_terminal", lambda: True)
     monkeypatch.setattr(getpass, "getpass", lambda prompt, stream: seen.append(prompt) or "x")
     assert await asking.TerminalAsk("box")(Question("password", text)) == "x"
     assert seen == [prompt]

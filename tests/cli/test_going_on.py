@@ -97,9 +97,39 @@ async def test_a_launch_under_way_is_waited_for(capsys: pytest.CaptureFixture[st
 
 async def test_a_part_of_the_old_server_stands_against_it() -> None:
     session = Asked(cut(alive=((101, 2),)))
-    with pytest.raises(BringupError, match="--discard"):
+    with pytest.raises(BringupError) as refused:
         await going_on(session)
-    assert session.did == []
+    assert (session.did, refused.value.what) == ([], "Nothing was done.")
+    assert refused.value.hint == (
+        "In `bringup watch box`, o ends what lives on; then `bringup restart box --port 30000` launches it again."
+        " `bringup restart box --port 30000 --discard` forgets what was left in the middle."
+    )
+
+
+async def test_where_nothing_was_kept_a_stop_ends_the_part() -> None:
+    with pytest.raises(BringupError) as refused:
+        await going_on(Asked(cut(alive=((101, 2),), kept=False)))
+    assert refused.value.hint.startswith("`bringup stop box --port 30000` ends what lives on. `bringup restart box ")
+
+
+async def test_what_is_done_is_not_called_given_up(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(left_over, "confirmed", lambda question: not asked.append(question))
+    for left in (cut(step="launched", new=(200, 9), new_alive=True), cut()):
+        session = Asked(left)
+        await forget(cast(Session, session), "box", yes=False, read_only=False)
+        assert session.did == ["discard"]
+    assert asked == [
+        "Have it told no more? No process is touched.",
+        "Discard what was kept of it? No process is touched.",
+    ]
+    assert capsys.readouterr().out.splitlines() == [
+        "The restart of the sglang server on port 30000 (PID 100) that was cut off is done: the new server runs as"
+        " PID 200.",
+        "The restart is given up; what was kept of it is removed.",
+    ]
 
 
 async def test_read_only_goes_on_with_nothing() -> None:
@@ -167,4 +197,4 @@ async def test_a_launch_that_was_cut_off_has_nothing_to_do_with_another_server()
 async def test_on_this_machine_no_host_is_named() -> None:
     with pytest.raises(BringupError) as error:
         await go_on(cast(Session, Asked(cut(alive=((101, 2),)))), THIS_MACHINE, yes=True, read_only=False)
-    assert error.value.hint.startswith("`bringup restart --port 30000 --discard` forgets")
+    assert error.value.hint.startswith("In `bringup watch`, o ends what lives on; then `bringup restart --port 30000`")

@@ -85,6 +85,14 @@ async def test_a_restart_that_was_cut_off_is_said_and_gone_on_with(way: Way, pla
 async def test_a_restart_that_was_cut_off_can_be_discarded(way: Way, places: Path) -> None:
     async with serving(way) as demo:
         pid = await cut_off(way, demo, places)
+        way.config.write_text(f'[targets.kept]\nhost = "box"\nport = {demo.server_port}\nread-only = true\n')
+        seen = await way.run("status", "kept")
+        assert "was cut off" in seen.out
+        assert "launch it now" not in seen.out
+        assert "bringup restart" not in seen.out
+        told = (await way.run("status", "kept", "--json")).told["unfinished"]
+        assert [(each["pid"], each["can"]) for each in told] == [(pid, [])]
+        way.config.write_text("")
         done = await way.run("restart", "box", "--discard", "--yes", *port(demo))
         assert (done.code, done.out) == (0, "The restart is given up; what was kept of it is removed.\n")
         assert not [*places.glob(f"*/{pid}-*")]

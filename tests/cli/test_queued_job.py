@@ -68,10 +68,11 @@ def test_a_recording_waits_for_the_job_too(
     runtime: Runtime, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("bringup.session.queued.EVERY", 0.01)
-    over = Thread(target=cancelled_once_asked, args=(runtime,))
+    over = Thread(target=cancelled_once_asked, args=(runtime,), daemon=True)
     over.start()
     assert run(["record", "--slurm", "4712", "-o", str(tmp_path / "start.bringup")]) == 4
-    over.join()
+    over.join(PATIENCE)
+    assert not over.is_alive()
     told = capsys.readouterr().err
     assert told.count("The Slurm job 4712 is pending (Resources)") == 1
     assert "The Slurm job 4712 is over: cancelled" in told

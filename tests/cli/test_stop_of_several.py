@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import sys
 
 import pytest
-from headless import Way
+from headless import Way, ended
 from headless import way as way
 from simulated import PATIENCE, needs_linux
 from sshd import real_sshd as real_sshd
@@ -47,15 +49,39 @@ async def test_one_question_is_asked(start: Start) -> None:
     assert all(alive(pid) for pid in pids(start))
 
 
-async def test_a_node_without_a_server_is_told_and_the_other_stopped(start: Start) -> None:
+async def test_a_node_where_only_ranks_live_on_is_told_and_the_other_stopped(start: Start) -> None:
     both(start)
     start.worker.tree.process.kill()
     start.worker.tree.process.wait()
     done = await start.way.run("stop", "node1", "node2", "--yes", "--drain", "2s")
-    assert done.code == 0, done.err
-    assert "node2: there is no server to stop." in done.err
+    assert done.code == 1, done.err
+    said = " ".join(done.err.split())
+    assert "node2: there is no server to stop. Looking for a launcher" in said
+    assert "bringup: node2: something of an earlier server was left alone." in said
+    assert "In `bringup watch node2`, o shows what lives on of an earlier one, and can end it. Stopped: node1." in said
     assert [line.split(":")[0] for line in done.out.splitlines()] == ["node1"]
     assert not alive(start.head.tree.pid)
+    assert all(alive(child.pid) for child in start.worker.tree.children), "it was said that they are left alone"
+
+
+async def test_a_connection_that_is_lost_is_told_by_the_exit_code(start: Start) -> None:
+    both(start)
+    process = await start.way.start("stop", "node1", "node2", "--yes", "--drain", "10m")
+    assert process.stderr is not None
+    said = b""
+    while not all(b"%s: 2 processes still run" % node in said for node in (b"node1", b"node2")):
+        line = await asyncio.wait_for(process.stderr.readline(), PATIENCE)
+        assert line, said
+        said += line
+    start.worker.sshd.cut()
+    for child in start.head.tree.children:
+        os.kill(child.pid, signal.SIGKILL)
+    done = await ended(process)
+    assert done.code == 4, done.err
+    assert "node2: " in done.err
+    assert "in the middle of the stop" in done.err
+    assert "Stopped: node1." in " ".join(done.err.split())
+    assert [line.split(":")[0] for line in done.out.splitlines()] == ["node1"]
 
 
 @pytest.mark.parametrize(

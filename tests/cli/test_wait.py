@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -31,7 +32,8 @@ async def begun(way: Way, demo: DemoHost, *options: str) -> tuple[Process, bytes
     """Start to wait; return once the first line of progress was said, which is returned too."""
     process = await way.start("wait", "box", *port(demo), *options)
     assert process.stderr is not None
-    return process, await process.stderr.readline()
+    async with asyncio.timeout(PATIENCE):
+        return process, await process.stderr.readline()
 
 
 @pytest.mark.long

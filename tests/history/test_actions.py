@@ -64,6 +64,25 @@ def test_secrets_and_escapes_do_not_come_in(tmp_path: Path) -> None:
     assert len(text) < 3000
 
 
+@pytest.mark.parametrize("size", [601, 613, 1011, 5000, 123_456])
+def test_a_text_that_is_cut_says_so_and_of_how_much(size: int, tmp_path: Path) -> None:
+    what = "python3 -m sglang.launch_server ".ljust(size, "x")
+    ActionLog(tmp_path).write(replace(ROW, what=what, said=what))
+    (row,) = ActionLog(tmp_path).read()
+    for text in (row.what, row.said):
+        begin, _, rest = text.rpartition("… (")
+        assert what.startswith(begin)
+        assert rest == f"{size - len(begin)} more)"
+        assert 580 < len(text) <= 600
+    ActionLog(tmp_path).write(row)
+    assert ActionLog(tmp_path).read() == [row], "what was written is read as it was written"
+
+
+def test_one_that_just_fits_is_whole(tmp_path: Path) -> None:
+    ActionLog(tmp_path).write(replace(ROW, what="x" * 600))
+    assert ActionLog(tmp_path).read()[0].what == "x" * 600
+
+
 def test_a_host_or_the_newest(tmp_path: Path) -> None:
     log = ActionLog(tmp_path)
     for number in range(9):

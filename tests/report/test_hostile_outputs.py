@@ -64,7 +64,7 @@ PROCESS = Process(pid=9, ppid=1, start=1, title=EVIL, comm=EVIL, user=EVIL)
 SERVER = replace(OTHER, model=EVIL, engine=EVIL, user=EVIL, argv=("python", EVIL), cwd=EVIL)
 PLAN = StopPlan(
     node=EVIL, server=SERVER, command=EVIL, members=(PROCESS,), bystanders=(PROCESS,), log=EVIL, swept=(PROCESS,),
-    stop_command=EVIL, start_command=EVIL, log_fate=EVIL, launched_by=EVIL,
+    stop_command=EVIL, start_command=EVIL, log_fate=EVIL, launched_by=EVIL, unused=EVIL,
 )  # fmt: skip
 READING = Reading(EVIL, 1, 1, 1, None, None, EVIL)
 EXPLANATION = Explanation(VERDICT, STATE, READING, 0.0, (EVIL,), (Quoted(3, shown(RAW)),))

@@ -32,7 +32,11 @@ def page(plan: StopPlan, *, restart: bool = False, way: str = "", cut: bool = Tr
     ("plan", "said"),
     [
         (PLAN, "SIGTERM; what is left after 30 s is killed; then its GPU memory and port 30000 are waited for"),
-        (OWN, "systemctl stop sglang; what is left after 30 s is killed; then its GPU memory is waited for"),
+        (
+            OWN,
+            "systemctl stop sglang; the command is given up after 2 min 10 s; what is left then, or 30 s after its "
+            "end, is killed; then its GPU memory is waited for",
+        ),
         (PLAN.waiting(600.0), "SIGTERM; what is left after 10 min is killed;"),
     ],
 )
@@ -59,6 +63,12 @@ def test_what_starts_it_again_is_said() -> None:
         replace(PLAN, server=replace(SERVER, launcher=loop))
     )
     assert "beware" not in page(PLAN)
+
+
+def test_why_the_target_s_own_commands_are_not_used_is_said() -> None:
+    plan = replace(PLAN, unused="The target's own stop command is not used: this is not known to be its server.")
+    for restart in (False, True):
+        assert f"beware {plan.unused}" in page(plan, restart=restart)
 
 
 def test_what_is_no_server_is_shown_as_none() -> None:

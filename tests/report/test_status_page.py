@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rich.console import Console
 from timeline import ROOT, Timeline
+from ui.acts import cut
 
 from bringup.core.events import Gpu, GpusSeen, HostSeen, LinesRead, LogOpened, Server, ServerFound
+from bringup.report.contract import Left
 from bringup.report.status import status_page
 
 
-def shown(timeline: Timeline, width: int = 100, name: str = "kimi") -> str:
+def shown(timeline: Timeline, width: int = 100, name: str = "kimi", left: Left = ()) -> str:
     console = Console(width=width, color_system=None, highlight=False, markup=False, emoji=False)
     with console.capture() as captured:
-        console.print(status_page(timeline.verdict(), timeline.state, name, width))
+        console.print(status_page(timeline.verdict(), timeline.state, name, width, left=left))
     return captured.get()
 
 
@@ -52,6 +56,15 @@ def test_other_servers_are_named_with_how_to_choose() -> None:
     other = Server(pid=777, start=9, engine="vllm", argv=("vllm",), port=8000)
     page = shown(timeline.add(ServerFound(at=timeline.now, server=server, others=(other,))))
     assert "Other servers: PID 777 on port 8000; --port or --pid chooses one." in page
+
+
+def test_what_lives_on_is_ended_before_a_launch_and_that_is_not_lost_by_it() -> None:
+    part = cut(step="killing", alive=((101, 2),))
+    page = " ".join(shown(loading(), left=(("kimi", part),)).split())
+    ends = "In `bringup watch kimi`, o ends what lives on; then `bringup restart kimi --port 30000` launches it again."
+    assert f"{ends} bringup restart kimi --port 30000 --discard forgets it." in page
+    for changes in ({"alive": ()}, {"alive": ((100, 1),)}, {"busy": True}, {"untouched": True}):
+        assert "ends what lives on" not in shown(loading(), left=(("kimi", replace(part, **changes)),))
 
 
 def test_a_failure_shows_its_cause_and_what_to_do() -> None:

@@ -55,6 +55,58 @@ def test_of_another_server_nothing_is_told() -> None:
     assert news([replace(STOP, claim=Claim("/tmp/a", "ours"))], watching(), 500.0) is None
 
 
+RESTART = replace(STOP, action="restart", step="waiting", port=30000)
+
+
+def searching() -> State:
+    """No server runs, and the log of the one before is known."""
+    return Timeline().launch(port=30000).ending("sigterm").state
+
+
+def sought(found: list[Unfinished], state: State, now: float, **narrowed: int) -> ActionStep | None:
+    only = (narrowed.get("port"), narrowed.get("pid"))
+    told = told_elsewhere(found, state, now, token="ours", narrowed=only)
+    assert len(told) < 2
+    return told[0] if told else None
+
+
+def test_while_there_is_no_server_what_may_bring_it_up_is_told() -> None:
+    told = sought([STOP, RESTART], searching(), 500.0)
+    assert told is not None
+    assert (told.action, told.who, told.since, told.ended) == ("restart", "root@vm", 491.0, False)
+    after = reduce(searching(), told)
+    assert sought([replace(RESTART, age=5, began=12)], after, 503.0) is None
+    failed = sought([replace(RESTART, busy=False, began=40)], after, 531.0)
+    assert failed is not None
+    assert (failed.ended, failed.failed) == (True, True)
+    over = sought([], after, 531.0)
+    assert over is not None
+    assert (over.ended, over.failed) == (True, False)
+    assert sought([], reduce(after, over), 540.0) is None
+    launch = sought([replace(RESTART, action="launch", server=(0, 5))], searching(), 500.0)
+    assert launch is not None
+    assert launch.action == "launch"
+
+
+def test_another_server_is_not_the_one_that_is_looked_for() -> None:
+    other = replace(RESTART, port=8000)
+    assert sought([other], searching(), 500.0) is None, "its log told of another port"
+    assert sought([other], State(), 500.0) is not None
+    assert sought([other], State(), 500.0, port=30000) is None
+    assert sought([RESTART], searching(), 500.0, pid=7) is None
+    assert sought([replace(RESTART, claim=Claim("/tmp/a", "ours"))], searching(), 500.0) is None
+
+
+def test_what_was_cut_off_before_brings_up_nothing() -> None:
+    cut = replace(RESTART, busy=False, age=4000, began=4100)
+    assert sought([cut], searching(), 5000.0) is None
+    told = sought([RESTART], searching(), 5000.0)
+    assert told is not None
+    over = sought([cut], reduce(searching(), told), 5040.0)
+    assert over is not None
+    assert (over.ended, over.failed) == (True, False), "that is another one"
+
+
 async def afterwards(monkeypatch: pytest.MonkeyPatch, state: State, now: float) -> tuple[ActionStep, ...]:
     async def last_end(_: Host, server: Server) -> LastEnd | None:
         return LastEnd("stop", "root@vm", 4) if (server.pid, server.start) == (100, 1) else None

@@ -102,3 +102,11 @@ def test_what_is_being_stopped_elsewhere_has_not_stopped_yet() -> None:
     assert word_of(Picture(line.state, line.verdict(), "gpu-a")) == "STOPPING"
     line.add(ActionStep(at=line.now, action="stop", step="It is over.", who="root@vm", ended=True))
     assert word_of(Picture(line.state, line.verdict(), "gpu-a")) == "STOPPED"
+
+
+def test_where_there_is_no_server_any_more_it_has_stopped() -> None:
+    line = Timeline().launch().wait(60).ending("sigterm").wait(5)
+    line.add(ActionStep(at=line.now, action="restart", step="It is launched again.", who="root@vm", since=line.now - 9))
+    verdict = line.verdict()
+    assert "restarted by root@vm" in verdict.summary
+    assert word_of(Picture(line.state, verdict, "gpu-a")) == "STOPPED"

@@ -137,6 +137,26 @@ async def test_what_is_left_of_a_server_that_had_ended_can_be_stopped() -> None:
         await until(pilot, lambda: console.calls == [("stop", "TERM")])
 
 
+@pytest.mark.parametrize(
+    ("orphans", "said"),
+    [
+        ((), "All processes of this server have ended: there is nothing to stop."),
+        ((103,), "Its launcher has ended; PID 103 of it lives on. o shows what lives on, and can end it."),
+        ((103, 105), "Its launcher has ended; PID 103 and 105 of it live on. o shows what lives on, and can end it."),
+    ],
+)
+async def test_what_lives_on_of_a_server_is_not_said_to_have_ended(orphans: tuple[int, ...], said: str) -> None:
+    console = serving()
+    console.planned = {"members": ()}
+    line = Timeline(state=console.state, t=console.moment - START)
+    line.add(ServerGone(at=line.now, pid=ROOT, orphans=orphans))
+    console.change(line.state)
+    async with opened(console, MIDDLE) as (app, _, pilot):
+        await pilot.press("K")
+        await until(pilot, lambda: said in told(app))
+        assert app.screen is app.watch_screen
+
+
 async def test_the_drain_of_a_launchers_own_command_can_be_cut_short_too() -> None:
     async with draining() as (app, console, pilot):
         advance(console, "systemctl stop sglang.service is at work; 9 processes still run.", left=25.0)

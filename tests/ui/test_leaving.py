@@ -5,13 +5,21 @@ from __future__ import annotations
 from contextlib import suppress
 
 import pytest
+from textual.command import CommandList
 from textual.worker import WorkerFailed
 from ui.screen import NARROW, opened, until
 
 from bringup.cli.crash import told
 from bringup.core.events import ActionStep
 from bringup.core.reduce import reduce
+from bringup.ui.app import BringupApp
 from bringup.ui.screens.reading import EvidenceScreen
+
+
+def offered(app: BringupApp) -> str:
+    """What the palette would do now; "" while it has found nothing."""
+    found = app.screen.query_one(CommandList).highlighted_option
+    return str(found.prompt) if found is not None else ""
 
 
 async def test_palette_offers_the_same_actions() -> None:
@@ -19,7 +27,7 @@ async def test_palette_offers_the_same_actions() -> None:
         await pilot.press("colon")
         await until(pilot, lambda: app.screen is not app.watch_screen)
         await pilot.press(*"evid")
-        await pilot.pause(0.4)
+        await until(pilot, lambda: offered(app).startswith("evidence"))
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, EvidenceScreen))
 

@@ -15,7 +15,6 @@ from bringup.core.events import LinkChanged, Server
 from bringup.session.console import Kept, StopPlan
 from bringup.ui import left_over
 from bringup.ui.app import BringupApp
-from bringup.ui.screens.confirm import RestartDialog
 from bringup.ui.screens.editor import EditScreen
 from bringup.ui.screens.left import LeftDialog
 
@@ -285,19 +284,3 @@ async def test_a_command_that_is_still_at_work_is_waited_for() -> None:
         assert "docker start llm (PID 300) is still at work" in body(dialog)
         assert "y waits for what was begun: it is not run a second time" in body(dialog)
         assert str(dialog.query_one("#yes", Button).label) == "Wait for it (y)"
-
-
-async def test_a_restart_shows_what_is_kept_of_a_server_that_failed_late() -> None:
-    console = SCENES["stopped"]()
-    async with opened(console, MIDDLE) as (app, _, pilot):
-        await pilot.press("R")
-        dialog = await heard(app, pilot)
-        assert isinstance(dialog, RestartDialog), "nothing is kept"
-        await pilot.press("escape")
-        await until(pilot, lambda: app.screen is app.watch_screen)
-        console.restartable = "Its launcher has ended and its environment went with it."
-        console.left = cut(step="failed", new=(100, 1))
-        await pilot.press("R")
-        left = await heard(app, pilot)
-        assert isinstance(left, LeftDialog)
-        assert "Launch it again (y)" in text_of(app)

@@ -16,6 +16,10 @@ class TwoNodes(FakeConsole):
     nodes = ("node1", "node2")
     node = "node1"
 
+    @property
+    def sessions(self) -> tuple[tuple[str, FakeConsole], ...]:
+        return tuple((node, self) for node in self.nodes)
+
     def verdict(self) -> Verdict:
         verdict = super().verdict()
         half = len(verdict.ranks) // 2

@@ -12,7 +12,7 @@ from bringup.core.events import Launcher
 from bringup.session.console import StopPlan
 from bringup.ui.paint.footer import paint_footer
 from bringup.ui.paint.holders import short_title
-from bringup.ui.paint.orders import paint_after_restart, paint_after_stop, paint_plan
+from bringup.ui.paint.orders import paint_after_restart, paint_after_stop, paint_plan, paint_ways
 from bringup.ui.paint.row import Row, plain, width_of
 from bringup.ui.picture import Picture
 
@@ -50,6 +50,16 @@ async def test_a_process_that_is_no_servers_is_said_to_be_none() -> None:
     assert f"PID {plan.server.pid} · not recognised as a server" in text(paint_plan(unknown, 72))
 
 
+@pytest.mark.parametrize("width", [44, 72])
+async def test_why_the_target_s_own_commands_are_not_used_is_said(width: int) -> None:
+    plan = await planned()
+    assert "beware" not in text(paint_plan(plan, width))
+    why = "The target's own stop and launch commands are not used: this is not known to be its server (port 30000)."
+    rows = paint_plan(replace(plan, unused=why), width)
+    assert f"beware {why}" in text(rows)
+    assert all(width_of(row) <= width for row in rows)
+
+
 async def test_what_is_waited_for_is_named() -> None:
     plan = await planned()
     after = text(paint_after_stop(plan, "TERM", 72))
@@ -58,6 +68,17 @@ async def test_what_is_waited_for_is_named() -> None:
     assert text(paint_after_stop(portless, "TERM", 72)).startswith("then Its GPU memory is waited for.")
     restarted = text(paint_after_restart(plan, 72, edited=False))
     assert "what is left after 10 s is killed; its GPU memory and port 30000 are waited for." in restarted
+
+
+async def test_how_long_the_launchers_own_command_may_take_is_said_before_it_is_run() -> None:
+    plan = await planned(in_unit())
+    kills = "he command is given up after 1 min 50 s; what is left then, or 10 s after its end, is killed"
+    assert f"It is stopped with systemctl stop sglang.service; t{kills};" in text(
+        paint_after_restart(plan, 72, edited=False)
+    )
+    assert text(paint_after_stop(plan, "OWN", 72)).startswith(f"then T{kills}. Its GPU memory")
+    assert "killed" not in text(paint_after_stop(plan, "TERM", 72)), "it stands beside the signal"
+    assert "asks it to end; what is left after 10 s is killed" in text(paint_ways(plan, 0, 80))
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from bringup.cli.asking import is_terminal
 from bringup.cli.left_over import forget, go_on, see_through
 from bringup.cli.naming import Host, Hosts
 from bringup.cli.protecting import refuse_found, shielded
-from bringup.cli.telling import NOT_DONE, Doing, confirmed, follow, is_terminal, say
+from bringup.cli.telling import NOT_DONE, Doing, confirmed, follow, say
 from bringup.cli.which import ANY, Which
 from bringup.core.errors import BringupError, UsageError
 
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 
 Signal = Literal["TERM", "GENTLE", "INT", "KILL"]
 Deed = Literal["stop", "restart"]
+_UNDRAINED = {
+    "GENTLE": "it kills nothing; `patient` in the configuration is what it waits.",
+    "KILL": "it kills at once.",
+}
+"""Ways to stop that no drain is a part of, and why."""
 Change = Callable[["StopPlan"], "StopPlan"]
 
 
@@ -63,9 +69,9 @@ def stop(
     signal
         TERM, INT or KILL to the launcher, instead of what suits it best; GENTLE is TERM, and kills nothing after it.
     drain
-        How long it may take to end by itself before the rest is killed: 60s, 5m.
+        How long it may take to end by itself before the rest is killed: 60s, 5m; not with GENTLE or KILL.
     """
-    return _act(Order("stop", yes, read_only, signal=signal or ""), which.chosen(hosts), _change(drain))
+    return _act(Order("stop", yes, read_only, signal=signal or ""), which.chosen(hosts), _change(drain, signal=signal))
 
 
 def restart(
@@ -104,10 +110,13 @@ def restart(
     return _act(order, which.chosen((host,)), _change(drain, force=force))
 
 
-def _change(drain: str | None, *, force: bool = False) -> Change:
-    """Return what the options change in a plan; raises UsageError for a drain that is no duration."""
+def _change(drain: str | None, *, force: bool = False, signal: Signal | None = None) -> Change:
+    """Return what the options change in a plan; raises UsageError for a drain that is no duration, or is not used."""
     from bringup.config.durations import FORM, read_duration
 
+    if drain is not None and signal in _UNDRAINED:
+        what = f"--drain and --signal {signal} contradict each other: {_UNDRAINED[signal]}"
+        raise UsageError(what, "Give one of them.")
     try:
         seconds = None if drain is None else read_duration(drain)
     except ValueError as error:
@@ -174,36 +183,51 @@ async def _planned(session: Session, deed: Deed, name: str) -> StopPlan:
         rest = await planned_rest(session) if deed == "stop" else None
         if rest is not None:
             return rest
-        where = await _orphans(session, name) if deed == "stop" else ""
-        raise BringupError(f"There is no server to {deed}.", f"{session.state.seeks} {where}".strip())
+        lives = await what_lives_on(session, name) if deed == "stop" else ""
+        raise BringupError(f"There is no server to {deed}.", lives or session.state.seeks)
     plan = await session.plan()
     if not plan.members:
-        raise BringupError(f"All processes of this server have ended: there is nothing to {deed}.")
+        raise BringupError(*_ended(session, deed, name))
     if deed == "restart" and plan.restartable:
         raise BringupError(plan.restartable)
     return plan
 
 
-async def planned_rest(session: Session) -> StopPlan | None:
+def _ended(session: Session, deed: Deed, name: str) -> tuple[str, str]:
+    """Return that nothing is left to act on, or what lives on without its launcher and where that is ended."""
+    from bringup.report.commands import command_line
+    from bringup.session.still_running import outlived
+
+    lives = outlived(session.state)
+    if not lives:
+        return f"All processes of this server have ended: there is nothing to {deed}.", ""
+    return lives, f"In `{command_line('watch', name)}`, o shows what lives on, and can end it."
+
+
+async def planned_rest(session: Session, among: str = "") -> StopPlan | None:
     """Tell what still runs of a server whose stop was cut off, and return what ends it; None where nothing does.
 
-    What is kept of a restart is not given up for that.
+    What is kept of a restart is not given up for that. `among` other hosts that name stands before what is told.
     """
     from bringup.report.harmless import harmless
 
     left = await session.unfinished()
     if left is None or left.busy or left.kept or not left.alive:
         return None
-    say(harmless(left.sentence))
+    say(harmless(f"{among}: {left.sentence}" if among else left.sentence))
     plan = await session.plan(left)
     return plan if plan.members else None
 
 
-async def _orphans(session: Session, name: str) -> str:
-    """Return where what lives on of an earlier server is ended, as a sentence; "" where nothing does."""
-    from bringup.report.commands import command_line
+async def what_lives_on(session: Session, name: str) -> str:
+    """Return what lives on of an earlier server and how that is ended, in sentences; "" where nothing does."""
+    from bringup.report.commands import command_line, ends_first
 
-    return f"In `{command_line('watch', name)}`, o shows it and can end it." if await session.orphans() else ""
+    left = await session.unfinished()
+    if left is not None and left.alive:
+        return f"{left.sentence} {left.takeover or ends_first(left, name)}".strip()
+    where = f"In `{command_line('watch', name)}`, o shows what lives on of an earlier one, and can end it."
+    return f"{session.state.seeks} {where}".strip() if await session.orphans() else ""
 
 
 async def _carry_out(order: Order, session: Session, plan: StopPlan, doing: Doing) -> None:

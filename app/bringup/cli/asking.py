@@ -26,7 +26,7 @@ class TerminalAsk:
 
     async def __call__(self, question: Question) -> str | None:
         """Put a question to the operator; None means that they declined, or that there is nobody to ask."""
-        if not _is_terminal():
+        if not is_terminal():
             self._tell(question)
             return None
         # The loop stands still meanwhile, on purpose: nothing else is to be done, and Ctrl+C must end the question.
@@ -39,7 +39,8 @@ class TerminalAsk:
         self._told = True
 
 
-def _is_terminal() -> bool:
+def is_terminal() -> bool:
+    """Say whether there is somebody to ask."""
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
 
 

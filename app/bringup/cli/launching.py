@@ -9,9 +9,10 @@ from dataclasses import replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from bringup.cli.asking import is_terminal
 from bringup.cli.protecting import refuse_named, refuse_unnamed, shielded
 from bringup.cli.targets import Chosen, choose, together
-from bringup.cli.telling import NOT_DONE, Doing, confirmed, cut_off, is_terminal
+from bringup.cli.telling import NOT_DONE, Doing, confirmed, cut_off
 from bringup.core.errors import BringupError, ConnectionLost, UsageError
 from bringup.core.redact import mask
 from bringup.core.sanitize import clean_text
@@ -19,31 +20,41 @@ from bringup.core.sanitize import clean_text
 if TYPE_CHECKING:
     from bringup.config.shapes import Config
     from bringup.hosts.control import LaunchCommand
+    from bringup.hosts.ways import Way
     from bringup.session.session import Session
 
 
-def to_launch(name: str, hosts: Sequence[str], config: Config | None, *, port: int | None, log: str | None) -> Chosen:
+def to_launch(
+    name: str,
+    hosts: Sequence[str],
+    config: Config | None,
+    *,
+    port: int | None = None,
+    log: str | None = None,
+    way: Way | None = None,
+) -> Chosen:
     """Return the target that is launched, on other hosts than its own where some are named.
 
-    Raises UsageError where there is no such target, or nothing that launches it.
+    What the command line says of the server is said of the one that is launched. Raises UsageError where there is no
+    such target, nothing that launches it, or nothing that launches it like this.
     """
     known = config.targets if config is not None else {}
     if name not in known:
         near = get_close_matches(name, known, n=1)
         hint = f"Did you mean {near[0]}?" if near else "`bringup config path` tells where targets are configured."
         raise UsageError(f"There is no target {clean_text(name)!r} in the configuration.", hint)
-    chosen = choose(name, config=config, port=port, log=log)
-    if chosen.target.launch is None:
-        raise UsageError(f"The target {name} has no launch command.", f'Add launch = "…" to [targets.{name}].')
+    chosen = _its_own(choose(name, config=config, port=port, log=log, way=way))
+    _refuse_another_port(name, chosen, port)
     refuse_named(name, chosen)
     if not hosts or list(hosts) == [name]:
         return chosen
     others = [choose(host, config=config) for host in hosts]
     for host, other in zip(hosts, others, strict=True):
         refuse_named(host, other)
-    if len(others) == 1:
-        return replace(chosen, host=others[0].host, nodes=others[0].nodes)
-    return together(chosen, [other.host for other in others])
+    places = [node.host for other in others for node in (other.nodes or (other,))]
+    if len(places) == 1:
+        return replace(chosen, host=places[0], nodes=())
+    return together(chosen, places)
 
 
 def launch(chosen: Chosen, name: str, *, yes: bool) -> None:
@@ -56,6 +67,7 @@ def launch(chosen: Chosen, name: str, *, yes: bool) -> None:
     # It is launched on the host itself, whatever way leads to it later.
     nodes = [replace(_narrowed(node), way=None, nodes=()) for node in chosen.nodes or (chosen,)]
     for node in nodes:
+        _command(node, name)
         refuse_unnamed(node)
     asyncio.run(_launched(nodes, name, yes=yes))
 
@@ -71,7 +83,7 @@ async def _launched(nodes: Sequence[Chosen], name: str, *, yes: bool) -> None:
             await _refuse_a_second(node, session)
             sessions.append((node, session))
             _say(f"Launches {name} on {look.state.node or node.target.name} ({node.target.name}):")
-            _show(node.target.launch)
+            _show(_command(node, name))
         if not yes and not confirmed(f"Launch {clean_text(name)}?"):
             raise BringupError(NOT_DONE)
         # A question can stand for hours, and somebody else may have launched it meanwhile.
@@ -85,10 +97,8 @@ async def _start(sessions: Sequence[tuple[Chosen, Session]], name: str) -> None:
 
     done: list[str] = []
     for node, session in sessions:
-        if node.target.launch is None:
-            continue
         try:
-            started = await session.launch(name, node.target.launch)
+            started = await session.launch(name, _command(node, name))
         except ConnectionLost as lost:
             at = Doing("launch", node.target.name, node.target.port)
             raise cut_off(lost, f"Launching {name}.", at) from lost
@@ -98,6 +108,31 @@ async def _start(sessions: Sequence[tuple[Chosen, Session]], name: str) -> None:
             raise
         done.append(f"PID {started.pid} on {node.target.name}" if started.pid else node.target.name)
         _say(f"{node.target.name}: {launched_words(started)}")
+
+
+def _command(chosen: Chosen, name: str) -> LaunchCommand:
+    command = chosen.target.launch
+    if command is None:
+        raise UsageError(f"The target {name} has no launch command.", f'Add launch = "…" to [targets.{name}].')
+    return command
+
+
+def _its_own(chosen: Chosen) -> Chosen:
+    """Return a target whose own server is meant, whatever else is said of it: it is launched as that."""
+    nodes = tuple(_its_own(node) for node in chosen.nodes)
+    return replace(chosen, target=replace(chosen.target, by_hand=False), nodes=nodes)
+
+
+def _refuse_another_port(name: str, chosen: Chosen, port: int | None) -> None:
+    """Raise UsageError where the server will not be on the port that the command line names."""
+    from bringup.hosts.control.ports import port_of_shell
+
+    command, known = _command(chosen, name).command, chosen.configured
+    own = known.port if known is not None and known.port is not None else port_of_shell(command)
+    if port is not None and own is not None and port != own:
+        what = f"{name} is launched on port {own}, and --port names {port}."
+        hint = f"Its launch command runs as it stands: leave --port out, or change the port in [targets.{name}]."
+        raise UsageError(what, hint)
 
 
 def _narrowed(chosen: Chosen) -> Chosen:
@@ -131,7 +166,7 @@ async def _refuse_a_second(node: Chosen, session: Session) -> None:
     if left.busy:
         raise BringupError(left.sentence, f"Nothing was launched. Wait for its end; if it is cut off, {goes_on}.")
     forgets = f"`{command_line('restart', name, '--discard', port=port)}` forgets it"
-    raise BringupError(left.sentence, f"Nothing was launched. {goes_on}, {forgets}.")
+    raise BringupError(left.sentence, f"Nothing was launched. {forgets if left.unseen else f'{goes_on}, {forgets}'}.")
 
 
 def _host_of(node: Chosen) -> str:
@@ -141,9 +176,7 @@ def _host_of(node: Chosen) -> str:
     return node.target.name if own else node.host
 
 
-def _show(command: LaunchCommand | None) -> None:
-    if command is None:
-        return
+def _show(command: LaunchCommand) -> None:
     rows = {
         "command": command.command,
         "folder": command.cwd or "the home folder",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine, Iterable
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bringup.cli.telling import NOT_DONE, Doing, confirmed, follow, say
@@ -26,7 +27,10 @@ _ASKED = ("stopping", "killing", "waiting", "returning")
 
 
 async def left_on(sessions: Iterable[tuple[str, Session]]) -> Found:
-    """Return what was left in the middle on hosts, asked all at once; one that cannot tell has nothing to tell."""
+    """Return what was left in the middle on hosts, asked all at once; one that cannot tell has nothing to tell.
+
+    Nothing can be done about it where the server is read-only.
+    """
     asked = tuple(sessions)
     told = await asyncio.gather(*(_told(session) for _, session in asked))
     return tuple((name, left) for (name, _), left in zip(asked, told, strict=True) if left is not None)
@@ -34,7 +38,8 @@ async def left_on(sessions: Iterable[tuple[str, Session]]) -> Found:
 
 async def _told(session: Session) -> Unfinished | None:
     with suppress(BringupError):
-        return await session.unfinished()
+        left = await session.unfinished()
+        return replace(left, untouched=True) if left is not None and session.read_only else left
     return None
 
 
@@ -42,16 +47,18 @@ async def forget(session: Session, name: str, *, yes: bool, read_only: bool) -> 
     """Discard what was left in the middle; touches no process. Raises BringupError where there is nothing."""
     from bringup.cli.output import emit
     from bringup.report.harmless import harmless
+    from bringup.session.left_over import is_over, parting
 
     left = await session.unfinished()
     if left is None:
         raise BringupError(f"No stop or restart was left in the middle on {name}.", "There is nothing to discard.")
     say(harmless(left.sentence))
     _refuse(read_only=read_only)
-    if not yes and not confirmed("Discard what was kept of it? No process is touched."):
+    question = "Have it told no more?" if is_over(left) else "Discard what was kept of it?"
+    if not yes and not confirmed(f"{question} No process is touched."):
         raise BringupError(NOT_DONE)
     await session.discard(left)
-    emit(f"The {left.action} is given up; what was kept of it is removed.\n")
+    emit(f"{harmless(parting(left))}\n")
 
 
 async def go_on(session: Session, name: str, *, yes: bool, read_only: bool, force: bool = False) -> bool:
@@ -59,7 +66,7 @@ async def go_on(session: Session, name: str, *, yes: bool, read_only: bool, forc
 
     Returns whether that was all there was to do; raises BringupError where it cannot be gone on with.
     """
-    from bringup.report.commands import command_line
+    from bringup.report.commands import command_line, ends_first
     from bringup.report.harmless import harmless
     from bringup.session.left_over import concerns, is_over
 
@@ -79,7 +86,8 @@ async def go_on(session: Session, name: str, *, yes: bool, read_only: bool, forc
         # It runs as before, or would not end: the restart is begun anew, in the place of the one that was cut off.
         return False
     if "launch" not in left.can:
-        raise BringupError(NOT_DONE, f"{discards} forgets what was left in the middle.")
+        hint = f"{ends_first(left, name)} {discards} forgets what was left in the middle."
+        raise BringupError(NOT_DONE, hint.strip())
     _refuse(read_only=read_only)
     if yes and not force and left.step == "undecided":
         raise BringupError(NOT_DONE, "With --force it is launched although it may be started again.")

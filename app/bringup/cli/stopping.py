@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from bringup.cli.acting import Change, Order, refuse_guess, refuse_left, show
+from bringup.cli.acting import Change, Order, planned_rest, refuse_guess, refuse_left, show, what_lives_on
 from bringup.cli.protecting import refuse_found
 from bringup.cli.telling import NOT_DONE, Doing, confirmed, follow, say
-from bringup.core.errors import BringupError, UsageError
+from bringup.core.errors import BringupError, ConnectionLost, UsageError
 from bringup.core.words import count, names
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from bringup.cli.targets import Chosen
     from bringup.session.console import StopPlan
@@ -37,7 +37,7 @@ def refuse_inside(chosen: Chosen, deed: str) -> None:
 
 
 async def stop_each(order: Order, chosen: Chosen, change: Change) -> int:
-    """Stop the servers of all hosts; raises BringupError where one of them could not be."""
+    """Stop the servers of all hosts; raises BringupError where one of them, or a part of one, could not be."""
     from bringup.cli.headless import all_connected
 
     async with all_connected(chosen) as (sessions, headless):
@@ -47,7 +47,7 @@ async def stop_each(order: Order, chosen: Chosen, change: Change) -> int:
             if order.yes:
                 refuse_guess(node, session.state)
         await refuse_any_left(sessions)
-        plans = await _plans(sessions, change)
+        plans, spared = await plan_each(sessions, change)
         if not plans:
             raise BringupError(f"There is no server to stop on {names([name for name, _ in sessions])}.")
         for _, _, plan in plans:
@@ -57,7 +57,7 @@ async def stop_each(order: Order, chosen: Chosen, change: Change) -> int:
             raise BringupError(NOT_DONE, "Leave --read-only out to have it done.")
         if not order.yes and not confirmed(f"Stop {count(len(plans), 'server')}, on {where}?"):
             raise BringupError(NOT_DONE)
-        await _stop(plans, order.signal)
+        await _stop(plans, order.signal, spared)
     return 0
 
 
@@ -69,33 +69,59 @@ async def refuse_any_left(sessions: Sequence[tuple[str, Session]]) -> None:
             raise error
 
 
-async def _plans(sessions: Sequence[tuple[str, Session]], change: Change) -> list[Planned]:
-    """Look what a stop would touch on each host; one without a server is told."""
+async def plan_each(sessions: Sequence[tuple[str, Session]], change: Change) -> tuple[list[Planned], dict[str, str]]:
+    """Look what a stop would touch on each host: its server, or what still runs of one whose stop was cut off.
+
+    Where there is neither, that is told. Returned, too, are the hosts on which something lives on all the same, with
+    what that is.
+    """
+    from bringup.report.harmless import harmless
+
     plans: list[Planned] = []
+    spared: dict[str, str] = {}
     for name, session in sessions:
-        state = session.state
-        plan = change(await session.plan()) if state.server is not None and state.gone_at is None else None
-        if plan is not None and plan.members:
-            plans.append((name, session, plan))
-        else:
-            say(f"{name}: there is no server to stop.")
-    return plans
+        plan = await _plan(session) or await planned_rest(session, name)
+        if plan is not None:
+            plans.append((name, session, change(plan)))
+            continue
+        rest = await what_lives_on(session, name)
+        if rest:
+            spared[name] = rest
+        say(harmless(f"{name}: there is no server to stop. {rest}".strip()))
+    return plans, spared
 
 
-async def _stop(plans: Sequence[Planned], signal: str) -> None:
+async def _plan(session: Session) -> StopPlan | None:
+    """Return what ends the server; None where there is none, or all its processes have ended."""
+    state = session.state
+    plan = await session.plan() if state.server is not None and state.gone_at is None else None
+    return plan if plan is not None and plan.members else None
+
+
+async def _stop(plans: Sequence[Planned], signal: str, spared: Mapping[str, str]) -> None:
     """Stop all at once: the ranks of one node wait for those of the others."""
     work = (
         follow(session.stop(plan, signal), session, Doing("stop", name, plan.server.port), among=True)
         for name, session, plan in plans
     )
     ended = await asyncio.gather(*work, return_exceptions=True)
-    failed: list[tuple[str, BringupError]] = []
+    failed: dict[str, BringupError] = {}
     for (name, _, _), error in zip(plans, ended, strict=True):
         if isinstance(error, BringupError):
-            failed.append((name, error))
+            failed[name] = error
         elif error is not None:
             raise error
-    if failed:
-        told = " ".join(f"{name}: {error.what}" for name, error in failed)
-        done = [name for name, _, _ in plans if name not in dict(failed)]
-        raise BringupError(told, f"{failed[0][1].hint} {f'Stopped: {names(done)}.' if done else ''}".strip())
+    if failed or spared:
+        raise not_done(failed, spared, [name for name, _, _ in plans if name not in failed])
+
+
+def not_done(failed: Mapping[str, BringupError], spared: Mapping[str, str], done: Sequence[str]) -> BringupError:
+    """Return what went wrong, on which host; a lost connection where nothing else did."""
+    told = [f"{name}: {error.what}" for name, error in failed.items()]
+    told += [f"{name}: something of an earlier server was left alone." for name in spared]
+    # Two hosts may give the same hint.
+    hints = list(dict.fromkeys([*(error.hint for error in failed.values()), *spared.values()]))
+    hints += [f"Stopped: {names(done)}."] if done else []
+    lost = not spared and all(isinstance(error, ConnectionLost) for error in failed.values())
+    kind = ConnectionLost if lost else BringupError
+    return kind(" ".join(told), " ".join(hint for hint in hints if hint))

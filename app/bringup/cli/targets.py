@@ -84,16 +84,15 @@ def choose(
     hosts = list(configured.hosts or [configured.host or ""])
     for host in filter(None, hosts):
         plain_target(host)
-    target = Target(
-        name=named,
-        log=log or configured.log,
+    own = _target(named, configured, config)
+    target = replace(
+        own,
+        log=log or own.log,
         # A process that is named on the command line is not narrowed down by the target's port.
-        port=port if port is not None or pid is not None else configured.port,
-        pid=pid if pid is not None or port is not None else configured.pid,
-        read_only=read_only or configured.read_only,
-        stop_command=_stop_command(configured),
-        drains=_drains(config, configured),
-        launch=_launch(named, configured),
+        port=port if port is not None or pid is not None else own.port,
+        pid=pid if pid is not None or port is not None else own.pid,
+        read_only=read_only or own.read_only,
+        by_hand=_by_hand(configured, log, port, pid, way),
     )
     ranks = tuple(range(configured.ranks or 0))
     chosen = Chosen(hosts[0], target, config, configured, way or _way_of(configured), ranks)
@@ -188,6 +187,29 @@ def configuration() -> Config | None:
 def _way_of(configured: Configured) -> Way | None:
     kinds = {"docker": configured.docker, "kube": configured.kube, "slurm": configured.slurm, "unit": configured.unit}
     return way_of(kinds)
+
+
+def _target(name: str, configured: Configured, config: Config | None) -> Target:
+    """Return what the configuration says of a target."""
+    from bringup.session.target import Target
+
+    return Target(
+        name=name,
+        log=configured.log,
+        port=configured.port,
+        pid=configured.pid,
+        read_only=configured.read_only,
+        stop_command=_stop_command(configured),
+        drains=_drains(config, configured),
+        launch=_launch(name, configured),
+        own=configured,
+    )
+
+
+def _by_hand(configured: Configured, *said: str | int | Way | None) -> bool:
+    """Say whether what is `said` (log, port, PID, way) may mean another server than the target does."""
+    own = (configured.log, configured.port, configured.pid, _way_of(configured))
+    return any(word is not None and word != known for word, known in zip(said, own, strict=True))
 
 
 def _stop_command(configured: Configured) -> str:

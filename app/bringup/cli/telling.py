@@ -108,11 +108,6 @@ def confirmed(question: str, without: str = NOT_DONE) -> bool:
         raise
 
 
-def is_terminal() -> bool:
-    """Say whether there is somebody to ask."""
-    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
-
-
 def say(text: str) -> None:
     """Say something on standard error."""
     from bringup.cli.output import tell

@@ -85,6 +85,8 @@ class Waiter:
         self._last: Look | None = None
         self._fresh = 0
         """Looks for which the answer of a host about what others do still holds."""
+        self._asked = False
+        """The host was asked early what others do."""
 
     async def run(self) -> Look:
         """Return the look with which the wait ended; raises BringupError where it cannot go on."""
@@ -98,6 +100,7 @@ class Waiter:
                 async for look in looks:
                     if not self._is_over(look):
                         self._fresh = 0
+                        await self._ask_early(looker, look)
                     elif await self._is_the_end(looker, look):
                         return look
         finally:
@@ -116,6 +119,13 @@ class Waiter:
             return False
         self._fresh -= 1
         return not comes_again(look)
+
+    async def _ask_early(self, looker: Looker, look: Look) -> None:
+        """Ask once before an old log ends it: a restart may be done by then, and its server not found yet."""
+        if self._asked or look.state.server is not None or not look.settled or not self._wait.may_come_again(look):
+            return
+        self._asked = True
+        await looker.ask_others()
 
     def missed(self, look: Look) -> int:
         """Return the exit code for a server that did not come, after saying so; 0 where another end came first."""

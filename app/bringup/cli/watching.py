@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bringup.core.errors import UsageError
@@ -11,6 +10,7 @@ from bringup.core.errors import UsageError
 if TYPE_CHECKING:
     from bringup.cli.targets import Chosen
     from bringup.cli.which import Which
+    from bringup.config.shapes import Config
 
 
 def open_console(
@@ -37,7 +37,7 @@ def open_console(
     else:
         chosen = which.chosen(hosts, read_only=read_only)
     if launch is not None:
-        chosen = _launched(launch, chosen, hosts, read_only=read_only, yes=yes)
+        chosen = _launched(launch, hosts, which, chosen.config, read_only=read_only, yes=yes)
     elif yes:
         raise UsageError("There is nothing to say yes to.", "Give --yes together with --launch NAME.")
     config, tell = chosen.config, None
@@ -48,17 +48,19 @@ def open_console(
     return run_console(chosen, theme=theme or "", voice=voice_for(os.environ, bell=bell, notify=notify, tell=tell))
 
 
-def _launched(name: str, asked: Chosen, hosts: tuple[str, ...], *, read_only: bool, yes: bool) -> Chosen:
+def _launched(
+    name: str, hosts: tuple[str, ...], which: Which | None, config: Config | None, *, read_only: bool, yes: bool
+) -> Chosen:
     """Launch a target and return what is to be watched. Raises BringupError where that fails."""
     from bringup.cli.console import refuse_without_terminal
     from bringup.cli.launching import launch, to_launch
 
     if read_only:
         raise UsageError("--read-only and --launch contradict each other.", "Give one of them.")
+    if which is not None and which.pid is not None:
+        raise UsageError("--pid and --launch contradict each other.", "What is launched gets a PID of its own.")
     refuse_without_terminal()
-    # What the command line says of the server is said of the one that is launched.
-    given = asked.target if asked.configured is None else None
-    port, log = (given.port, given.log) if given is not None else (None, None)
-    chosen = to_launch(name, hosts, asked.config, port=port, log=log)
+    port, log, way = (which.port, which.log, which.way) if which is not None else (None, None, None)
+    chosen = to_launch(name, hosts, config, port=port, log=log, way=way)
     launch(chosen, name, yes=yes)
-    return replace(chosen, way=asked.way or chosen.way)
+    return chosen

@@ -10,6 +10,7 @@ from cyclopts import Parameter
 
 if TYPE_CHECKING:
     from bringup.cli.targets import Chosen
+    from bringup.hosts.ways import Way
 
 
 @Parameter(name="*", negative="", show_default=False)
@@ -43,11 +44,17 @@ class Which:
         names = ("log", "port", "pid", "docker", "kube", "slurm", "unit")
         return tuple(f"--{name}" for name in names if getattr(self, name) is not None)
 
+    @property
+    def way(self) -> Way | None:
+        """The way to the server that was given; raises UsageError for several."""
+        from bringup.cli.targets import way_of
+
+        return way_of({"docker": self.docker, "kube": self.kube, "slurm": self.slurm, "unit": self.unit})
+
     def chosen(self, hosts: Sequence[str | None], *, read_only: bool = False) -> Chosen:
         """Return what is meant on these hosts, with the operator's configuration; raises UsageError."""
-        from bringup.cli.targets import choose_all, configuration, way_of
+        from bringup.cli.targets import choose_all, configuration
 
-        way = way_of({"docker": self.docker, "kube": self.kube, "slurm": self.slurm, "unit": self.unit})
         return choose_all(
             [host for host in hosts if host is not None],
             log=self.log,
@@ -55,7 +62,7 @@ class Which:
             pid=self.pid,
             read_only=read_only,
             config=configuration(),
-            way=way,
+            way=self.way,
         )
 
 

@@ -66,20 +66,20 @@ class Guard:
         """Return why nothing is done to it."""
         if self.own:
             return f"The configuration says that {self.target} is read-only: nothing is done to a server there."
-        if not self._names:
+        if not self.names:
             return (
                 f"The target {self.target} is read-only, and it is all of this host: nothing is done to a server here."
             )
         isnt = "is" if self.is_certain(subject) else "may be"
         return (
-            f"The target {self.target} is read-only, and this {isnt} its server ({self._names}): nothing is done to it."
+            f"The target {self.target} is read-only, and this {isnt} its server ({self.names}): nothing is done to it."
         )
 
     def hint(self, subject: Subject) -> str:
         """Return how it is turned off, and how another server is told from it."""
         where = f", {self.place}," if self.place else ""
         off = f"Take `read-only` away from [targets.{self.target}]{where} to allow it."
-        if not self.own and not self._names:
+        if not self.own and not self.names:
             return f"{off} With a port or a log of its own that target is of one server only."
         if self.is_certain(subject):
             return off
@@ -88,7 +88,8 @@ class Guard:
         return f"{off} If it is another server, name that by its own {'port' if self.port is not None else 'log'}."
 
     @property
-    def _names(self) -> str:
+    def names(self) -> str:
+        """What the target names of its server; "" where that is nothing."""
         port = (f"port {self.port}",) if self.port is not None else ()
         log = (f"log {self.log}",) if self.log and not port else ()
         return ", ".join((*port, *log, *((" ".join(self.way),) if self.way is not None else ())))

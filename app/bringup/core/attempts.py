@@ -87,6 +87,7 @@ def server_found(state: State, event: ServerFound) -> State:
         seeks="",
         logs=server.logs,
         gone_at=None,
+        alive_at=None,
         orphans=(),
         closed=state.closed if same else (),
         elsewhere=state.elsewhere if same else None,

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from bringup.core.action import Action
 from bringup.core.events import KernelLine
 from bringup.core.kernel import cause_kind, explaining_line, rank_of_line, stalling_line
-from bringup.core.own_stop import is_stopped_here, launch_words, own_launch, stopped_here
+from bringup.core.own_stop import launch_words, own_launch, own_stop, stopped_by
 from bringup.core.policy import Policy
 from bringup.core.ranks import expected_ranks, name_of
 from bringup.core.state import Attempt, EndingLine, FaultLine, Rank, State
@@ -45,6 +46,8 @@ class Outcome:
     failed_ranks: tuple[int, ...] = ()
     explained: bool = True
     """A line says why; else the kernel log may know."""
+    action: Action | None = None
+    """The operator's stop or restart that it comes from."""
 
 
 def root_line(attempt: Attempt) -> FaultLine | None:
@@ -94,8 +97,8 @@ def _end(state: State, policy: Policy) -> Outcome | None:
     attempt = state.attempt
     root = root_line(attempt)
     stop = next((line for line in attempt.endings if line.how in _ENDS and _is_heeded(state, line)), None)
-    if is_stopped_here(state, stop, root):
-        return Outcome("stopped", stopped_here(state, stop, policy))
+    if (action := own_stop(state, stop, root)) is not None:
+        return Outcome("stopped", stopped_by(action, stop, policy), action=action)
     if root is not None and not root.secondary and not root.after_kill:
         return _failed(attempt, root, policy)
     lost = lost_ranks(state)

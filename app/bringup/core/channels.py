@@ -213,4 +213,6 @@ def action_step(state: State, event: ActionStep) -> State:
     new = Action(event.action, event.step, since, event.ended, event.failed, until, ended_at, event.name, event.who, of)
     if new == old:
         return state
-    return replace(state, elsewhere=new) if event.who else replace(state, action=new)
+    if event.who:
+        return replace(state, elsewhere=new)
+    return replace(state, action=new, acted=new if new.touches else state.acted)

@@ -8,7 +8,6 @@ from bringup.core.causes import lost_ranks
 from bringup.core.eta import current_bar
 from bringup.core.hang_words import power_words
 from bringup.core.liveness import jit_seconds
-from bringup.core.own_stop import own_stop
 from bringup.core.pace import slowed_down
 from bringup.core.ranks import find, name_of
 from bringup.core.summary import Judged
@@ -66,7 +65,7 @@ def _end(judged: Judged) -> Iterator[str]:
     if cause is not None and cause.line_number:
         yield f"log line {cause.line_number}: {cause.line[:200]}"
     # Whom the operator's own stop took first tells nothing.
-    lost = lost_ranks(judged.state) if own_stop(judged.state) is None or judged.name != "stopped" else ()
+    lost = lost_ranks(judged.state) if judged.outcome.action is None else ()
     # All of them go when one failed with an error: who went first tells something only where nobody said why.
     if lost and cause is not None and (cause.kind == "killed" or cause.secondary):
         went = names([name_of(judged.state.attempt, rank) for rank in lost])

@@ -5,8 +5,9 @@ Processes go one by one, ranks complain that their peers are gone, and the launc
 
 from __future__ import annotations
 
+from bringup.core.action import REFUSED, Action
 from bringup.core.policy import Policy
-from bringup.core.state import Action, EndingLine, FaultLine, State
+from bringup.core.state import EndingLine, FaultLine, State
 from bringup.core.verdict import Cause
 from bringup.core.words import last_line
 
@@ -16,27 +17,62 @@ _STAMPS = 1.0
 """Seconds by which a log line may seem to be older than what it follows from: stamps are whole seconds."""
 
 
-def own_stop(state: State) -> Action | None:
-    """Return the stop or restart of the present launch, from this console before another one; None where none is."""
-    known = (state.action, state.elsewhere)
-    return next((action for action in known if action is not None and _is_of_this(action, state)), None)
+def own_stop(state: State, stop: EndingLine | None = None, root: FaultLine | None = None) -> Action | None:
+    """Return the stop or restart that ends, or has ended, the present launch; None where it was none.
+
+    One from this console counts before another one. `stop` is what the server says of its end; `root` is its first real
+    error: one from before the stop is what ended it.
+    """
+    known = (state.acted, state.elsewhere)
+    return next((each for each in known if each and _is_of_this(each, state) and _ends(each, state, stop, root)), None)
 
 
 def _is_of_this(action: Action, state: State) -> bool:
     began, server = state.attempt.began_at, state.server
     if action.action not in ("stop", "restart") or (began is not None and action.since < began):
         return False
-    if action.of is not None and server is not None and (server.pid, server.start) != action.of:
+    return action.of is None or server is None or (server.pid, server.start) == action.of
+
+
+def _ends(action: Action, state: State, stop: EndingLine | None, root: FaultLine | None) -> bool:
+    """Say whether its doing has shown: the server says that it ends, has ended, or parts of it have.
+
+    What is over, be it done or given up, explains nothing that happens later.
+    """
+    if root is not None and not root.secondary and not root.after_kill and not _follows(action, root.at):
         return False
-    # What somebody else has given up explains nothing that happens later.
-    gone = state.gone_at
-    return not action.who or not action.ended or (gone is not None and _follows(action, gone))
+    if action.who and action.ended:
+        return state.gone_at is not None and _follows(action, state.gone_at)
+    if state.gone_at is not None and _ended_within(action, state.gone_at, state.alive_at):
+        return True
+    if stop is not None and (not action.ended or _follows(action, stop.at)):
+        return True
+    signs = [rank.gone_at for rank in state.attempt.ranks if rank.gone_at is not None]
+    return any(_follows(action, at) for at in (*signs, *([root.at] if root is not None else [])))
+
+
+def outlived(state: State, stop: Action) -> bool:
+    """Say whether the last words of a stop that was given up are not true any more: what was left has ended since."""
+    gone, ended_at = state.gone_at, stop.ended_at
+    is_later = gone is not None and ended_at is not None and gone > ended_at
+    return stop.action == "stop" and is_later and not state.orphans
+
+
+def _ended_within(action: Action, gone: float, alive: float | None) -> bool:
+    """Say whether a server was ended by then: what became of an action may be told later than that is seen.
+
+    Where nobody could look it was gone at any time since it was seen `alive`.
+    """
+    since = gone if alive is None else min(gone, alive)
+    return action.ended_at is None or since <= action.ended_at + _AFTERWARDS
 
 
 def own_launch(state: State) -> Action | None:
     """Return the launch from this console that the present process comes from, where it failed or is not over."""
-    action, began = state.action, state.attempt.began_at
-    if action is None or began is None or action.action not in ("restart", "launch") or began < action.since - _STAMPS:
+    action, began, server = state.action, state.attempt.began_at, state.server
+    if action is None or began is None or action.action not in ("restart", "launch") or action.name == REFUSED:
+        return None
+    if began < action.since - _STAMPS or (server is not None and (server.pid, server.start) == action.of):
         return None
     if action.ended_at is not None and (not action.failed or began > action.ended_at):
         return None
@@ -51,33 +87,14 @@ def launch_words(action: Action) -> str:
     return f"{what}{colon}{last_line(said)}"
 
 
-def is_stopped_here(state: State, stop: EndingLine | None, root: FaultLine | None) -> bool:
-    """Say whether the operator's stop has shown: the server says that it ends, has ended, or parts of it have.
-
-    `root` is its first real error: one from before the stop is what ended it.
-    """
-    action = own_stop(state)
-    if action is None:
-        return False
-    if root is not None and not root.secondary and not root.after_kill and not _follows(action, root.at):
-        return False
-    if stop is not None or state.gone_at is not None:
-        return True
-    signs = [rank.gone_at for rank in state.attempt.ranks if rank.gone_at is not None]
-    return any(_follows(action, at) for at in (*signs, *([root.at] if root is not None else [])))
-
-
-def stopped_here(state: State, stop: EndingLine | None, policy: Policy) -> Cause:
+def stopped_by(action: Action, stop: EndingLine | None, policy: Policy) -> Cause:
     """Return the cause of a server that an operator has stopped."""
-    action = own_stop(state)
-    who = action.who if action is not None else ""
-    text = stop.text if stop is not None and stop.text else f"stopped {by_whom(who)}"
+    text = stop.text if stop is not None and stop.text else f"stopped {by_whom(action.who)}"
     line = stop.line or None if stop is not None else None
-    is_over = action is None or action.ended
+    kind = "elsewhere" if action.who else "operator"
+    kind = "restart" if action.action == "restart" and action.failed else kind
     # While it goes on there is nothing that the operator should do.
-    kind = "elsewhere" if who else "operator"
-    kind = "restart" if action is not None and action.action == "restart" and action.failed else kind
-    advice = policy.advice.get(f"killed:{kind}", "") if is_over else ""
+    advice = policy.advice.get(f"killed:{kind}", "") if action.ended else ""
     return Cause("killed", text, line, None, secondary=False, advice=advice)
 
 

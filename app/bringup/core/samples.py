@@ -27,7 +27,8 @@ def processes_seen(state: State, event: ProcessesSeen) -> State:
     A late sample of the server that was watched before says nothing about this one.
     """
     pids = {process.pid for process in event.processes}
-    if state.server is not None and event.root != state.server.pid and state.server.pid not in pids:
+    root = state.server.pid if state.server is not None else event.root
+    if event.root != root and root not in pids:
         return state
     living = {process.pid: process for process in event.processes if process.state not in ("Z", "X")}
     attempt = _ranks_seen(state, living, event.at)
@@ -36,6 +37,7 @@ def processes_seen(state: State, event: ProcessesSeen) -> State:
         state,
         processes=event.processes,
         sampled_at=event.at,
+        alive_at=event.at if root in living else state.alive_at,
         arrived_at=event.at if state.arrived_at is None else state.arrived_at,
         halted_at=_halted(state, event),
         attempt=attempt,

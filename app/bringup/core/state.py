@@ -239,6 +239,8 @@ class State:
     others: tuple[Server, ...] = ()
     gone_at: float | None = None
     """When the launcher was found to have ended."""
+    alive_at: float | None = None
+    """When it was last seen to run."""
     orphans: tuple[int, ...] = ()
     processes: tuple[Process, ...] = ()
     """The server's tree in the newest sample."""
@@ -283,6 +285,8 @@ class State:
     numbers: tuple[tuple[str, int], ...] = ()
     """By path, bounded: the number that the next launch has in a log that was left for another one."""
     action: Action | None = None
+    acted: Action | None = None
+    """The newest stop or restart from this console that was not refused: it may be what has ended the server."""
     elsewhere: Action | None = None
     """What somebody else does to the watched server from another console, or has done last."""
 

@@ -31,6 +31,7 @@ OUTCOMES: tuple[Outcome, ...] = ("begun", "done", "failed", "cut off", "broken o
 _LATEST = 1e11
 """Epoch seconds beyond which no calendar of Python reaches."""
 _LONGEST = 600
+"""Letters of a text, with the mark of one that is cut."""
 _MOST_PIDS = 300
 
 
@@ -65,8 +66,16 @@ class ActionRow:
     def harmless(self) -> ActionRow:
         """Return it without secrets and escape sequences, and of a bounded length."""
         texts = ("who", "target", "node", "what", "way", "said")
-        kept = {name: mask(clean_text(getattr(self, name)))[:_LONGEST] for name in texts}
+        kept = {name: _bounded(mask(clean_text(getattr(self, name)))) for name in texts}
         return replace(self, **kept, pids=self.pids[:_MOST_PIDS])  # type: ignore[arg-type]  # names of texts
+
+
+def _bounded(text: str) -> str:
+    """Return a text, or its beginning and how many letters are missing: a command that is cut is none to run."""
+    if len(text) <= _LONGEST:
+        return text
+    room = _LONGEST - len(f"… ({len(text)} more)")
+    return f"{text[:room]}… ({len(text) - room} more)"
 
 
 class ActionLog:

@@ -38,6 +38,8 @@ def _rows(plan: StopPlan, room: int, way: str, *, restart: bool, cut: bool) -> I
     if plan.bystanders:
         yield from labelled("left alone", _processes(plan.bystanders, cut=cut))
     yield "stops by", Text(harmless(_stops(plan, way)))
+    if plan.unused:
+        yield "beware", Text(harmless(plan.unused), "yellow")
     returns = plan.returns(way)
     if returns and not restart:
         yield "beware", Text(harmless(returns), "yellow")
@@ -57,16 +59,15 @@ def _start(server: Server) -> str:
 
 def _stops(plan: StopPlan, way: str) -> str:
     """How it is stopped, and what is waited for then."""
-    kills = f"what is left after {duration(plan.drain)} is killed"
-    steps = {
-        "OWN": (plan.stop_command, kills),
-        "TERM": ("SIGTERM", kills),
-        "GENTLE": (f"SIGTERM, which it has {duration(plan.patience)} to follow", "nothing is killed"),
-        "INT": ("SIGINT", kills),
-        "KILL": ("SIGKILL at once: nothing is written or cleaned up",),
+    by = {
+        "OWN": plan.stop_command,
+        "TERM": "SIGTERM",
+        "GENTLE": f"SIGTERM, which it has {duration(plan.patience)} to follow",
+        "INT": "SIGINT",
+        "KILL": "SIGKILL at once: nothing is written or cleaned up",
     }
-    then = (f"then {plan.waits}",) if plan.waits else ()
-    return "; ".join((*steps[way], *then))
+    then = f"then {plan.waits}" if plan.waits else ""
+    return "; ".join(part for part in (by[way], plan.kills(way), then) if part)
 
 
 def _server(server: Server) -> Iterator[str]:

@@ -11,7 +11,7 @@ from bringup.core.events import Gpu
 from bringup.core.state import State
 from bringup.core.verdict import Verdict
 from bringup.core.words import count, duration
-from bringup.report.commands import command_line
+from bringup.report.commands import command_line, ends_first
 from bringup.report.contract import Left
 from bringup.report.crew import crew
 from bringup.report.explanation import Explanation, Reading
@@ -68,6 +68,9 @@ def _left_over(left: Left) -> Iterator[Text]:
         port = each.port
         if "launch" in each.can:
             yield Text(f"{harmless(command_line('restart', name, port=port))} launches it{each.again}.", "dim")
+        ends = ends_first(each, name)
+        if ends:
+            yield Text(harmless(ends), "dim")
         if "discard" in each.can:
             yield Text(f"{harmless(command_line('restart', name, '--discard', port=port))} forgets it.", "dim")
 

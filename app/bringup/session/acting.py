@@ -53,6 +53,7 @@ def make_plan(node: str, survey: Survey, found: Launchable, launch: LaunchComman
         launched_by=control.launcher_words(server.launcher),
         unasked=survey.unasked,
         waits_for_gpus=survey.waits_for_gpus,
+        launch=launch,
     )
     return plan.waiting(ending.drain if drains.drain is None else drains.drain)
 

@@ -16,14 +16,15 @@ from bringup.hosts.base import Host
 from bringup.hosts.control import Busy, LaunchCommand, Orphan, Started, Step, Unfinished
 from bringup.hosts.control.editing import unmask
 from bringup.hosts.control.processes import Identity
-from bringup.session.acting import KINDS, about, doing, kind_of, launched, make_kept, make_plan, survey_of, way_of, who
+from bringup.session.acting import KINDS, about, doing, kind_of, launched, make_kept, survey_of, way_of, who
 from bringup.session.clock import HostClock
 from bringup.session.console import Kept, StopPlan
 from bringup.session.deeds import About, Deed, Kind, Ledger, Write
 from bringup.session.elsewhere import told_afterwards, told_elsewhere
 from bringup.session.knowledge import Knowledge
-from bringup.session.left_over import choose, condition, ending, has_failed, is_over, last_said
+from bringup.session.left_over import choose, condition, ending, has_failed, is_over, last_said, parting
 from bringup.session.picture import Picture
+from bringup.session.planning import OwnCommands, plan_server
 from bringup.session.protection import protection_of
 from bringup.session.still_running import plan_rest
 from bringup.session.stopped_parts import parts_of, settle
@@ -44,6 +45,8 @@ class Actions:
         self._clock = clock
         self._knowledge = knowledge
         self._target = target
+        self.commands = OwnCommands(target)
+        """Told of it when the operator chooses another server."""
         self._narrowed = (target.port, target.pid)
         """What was left of other ports and PIDs is not ours to tell of."""
         self._protection = protection_of(target)
@@ -70,26 +73,8 @@ class Actions:
             return await plan_rest(host, node, left, self._target.drains, self._knowledge.is_engine)
         if state.server is None:
             raise BringupError("There is no server to stop.", state.seeks or "Nobody has looked for one yet.")
-        server = control.with_stop_command(state.server, self._target.stop_command)
         known = state.processes if state.gone_at is None else ()
-        survey = await control.survey(host, server, known, self._knowledge.is_engine)
-        found = await control.examine(host, server)
-        plan = make_plan(node, survey, found, self._target.launch, self._target.drains)
-
-        async def refuses(argv: Sequence[str]) -> str:
-            return await self._why_taken(host, plan, unmask(plan.server.argv, argv))
-
-        taken = await self._why_taken(host, plan) if self._target.launch is not None else ""
-        return replace(plan, restartable=taken or plan.restartable, refuses=refuses)
-
-    async def _why_taken(self, host: Host, plan: StopPlan, argv: Sequence[str] | None = None) -> str:
-        """Return who holds the port of the edited, or else of the configured command; a restart asks once more."""
-        command = self._target.launch.command if self._target.launch is not None else ""
-        ours = [member.pid for member in plan.members]
-        try:
-            return await control.why_taken(host, plan.server, ours, argv=argv, command=command)
-        except (ChannelRefused, ConnectionLost):
-            return ""
+        return await plan_server(host, node, state.server, known, self.commands, self._knowledge.is_engine)
 
     async def stop(self, host: Host, plan: StopPlan, signal: str = "") -> None:
         """Stop the server as planned; raises BringupError when something of it is left, Busy while another one acts."""
@@ -141,7 +126,7 @@ class Actions:
                     claimed,
                     report=told.step,
                     argv=words,
-                    command=self._target.launch if words is None else None,
+                    command=plan.launch if words is None else None,
                     pace=way_of(plan, "")[1],
                     is_engine=self._knowledge.is_engine,
                     regardless=plan.regardless,
@@ -181,7 +166,8 @@ class Actions:
         except ChannelRefused:
             # A host where nothing can be written down has nothing left over either.
             found = ()
-        self._picture.apply(told_elsewhere(found, self._picture.state, self._clock.now(), token=self._token))
+        state, now = self._picture.state, self._clock.now()
+        self._picture.apply(told_elsewhere(found, state, now, token=self._token, narrowed=self._narrowed))
         self._picture.apply(await told_afterwards(host, self._picture.state, self._clock.now()))
         self.ended |= {part for each in found for part in each.alive if part != each.server}
         left = self._chosen(found)
@@ -232,15 +218,13 @@ class Actions:
             return started
 
     async def discard(self, host: Host, left: Unfinished) -> None:
-        """Forget an action that was cut off, or one that is over, with all that was kept of it."""
-        over = is_over(left)
-        given_up = ending(left) if over else f"The {left.action} is given up; what was kept of it is removed."
+        """Forget an action that was cut off, with all that was kept of it; one that is over is ended."""
         row = doing("discard", left.about, (left.server[0],))
         with self._deed(kind_of(left), row, self._protection.of_left(left), quiet=True) as told:
             await control.discard(host, left)
-            told.end(given_up)
-        if self._is_ours(left) and not over:
-            self.tell(kind_of(left), Step(given_up), ended=True)
+            told.end(parting(left))
+        if self._is_ours(left) and not is_over(left):
+            self.tell(kind_of(left), Step(parting(left)), ended=True)
 
     async def orphans(self, host: Host) -> tuple[Orphan, ...]:
         """Return the workers that live on without their launcher; whose they were, nobody can tell."""

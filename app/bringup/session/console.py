@@ -9,14 +9,16 @@ from typing import Literal, Protocol, runtime_checkable
 from bringup.core.events import Process, Server
 from bringup.core.state import State
 from bringup.core.verdict import Verdict
+from bringup.core.words import duration
 from bringup.hosts.ask import Question as Question
 from bringup.hosts.control import Hurry as Hurry
+from bringup.hosts.control import LaunchCommand
 from bringup.hosts.control import LeftToAnother as LeftToAnother
 from bringup.hosts.control import Orphan as Orphan
 from bringup.hosts.control import Started as Started
 from bringup.hosts.control import Unfinished as Unfinished
 from bringup.hosts.control.editing import unmask as unmask
-from bringup.hosts.control.own_command import with_drain
+from bringup.hosts.control.own_command import GRACE, with_drain
 from bringup.hosts.diagnose import Section as Section
 
 
@@ -73,6 +75,10 @@ class StopPlan:
     as a sentence; "" where nothing is known against it."""
     launched_by: str = ""
     """How the server was launched, as a sentence; `server.launcher.sentence` says what that means for a stop."""
+    launch: LaunchCommand | None = None
+    """The configured command by which a restart launches it; None where it repeats the launch, or its launcher does."""
+    unused: str = ""
+    """Why the target's own commands are not used on this server, as a sentence; "" where they are, or it has none."""
 
     @property
     def waits(self) -> str:
@@ -80,6 +86,17 @@ class StopPlan:
         port = f"port {self.server.port}" if self.server.port is not None else ""
         waited = [part for part in ("GPU memory" if self.waits_for_gpus else "", port) if part]
         return f"its {' and '.join(waited)} {'is' if len(waited) == 1 else 'are'} waited for" if waited else ""
+
+    def kills(self, way: str) -> str:
+        """Return as a part of a sentence when what is left after a request is killed; "" for the way that is none."""
+        if way in ("GENTLE", "KILL"):
+            return "nothing is killed" if way == "GENTLE" else ""
+        drain = duration(self.drain)
+        if way != "OWN":
+            return f"what is left after {drain} is killed"
+        # A drain follows a command that has ended, and none follows one that took all of its time.
+        longest = duration(self.drain + GRACE)
+        return f"the command is given up after {longest}; what is left then, or {drain} after its end, is killed"
 
     def returns(self, way: str) -> str:
         """Return in a sentence who starts the server again after a stop this way, or may; "" for nobody."""
@@ -233,6 +250,11 @@ class Several(Protocol):
     @property
     def nodes(self) -> tuple[str, ...]:
         """The hosts as the operator named them, the head node first."""
+        ...
+
+    @property
+    def sessions(self) -> tuple[tuple[str, Console], ...]:
+        """Each of them with its own session: what was begun on one goes on there, whichever is shown."""
         ...
 
     @property

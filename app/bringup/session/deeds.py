@@ -9,7 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
-from bringup.core.errors import BringupError, ConnectionLost
+from bringup.core.action import CLAIMED, REFUSED
+from bringup.core.errors import BringupError, ChannelRefused, ConnectionLost
 from bringup.history.actions import ActionRow, Outcome
 from bringup.hosts.control import Step
 
@@ -113,9 +114,12 @@ class Deed:
         )
         self._said = ""
         self._new_pid = 0
+        self._touched = False
+        """Something was done to the server."""
 
     def step(self, step: Step) -> None:
         """Tell the next step."""
+        self._touched = self._touched or step.name != CLAIMED
         self._teller.tell(self._kind, step)
 
     def end(self, text: str, new_pid: int = 0) -> None:
@@ -140,7 +144,14 @@ class Deed:
             return
         self._teller.finish(row if outcome == "cut off" else None)
         if error is not None:
-            self._teller.tell(self._kind, Step(text), ended=True, failed=True)
+            name = "" if self._touched or not _is_refusal(error) else REFUSED
+            self._teller.tell(self._kind, Step(text, name=name), ended=True, failed=True)
+
+
+def _is_refusal(error: BaseException) -> bool:
+    """Say whether what raises before a step was told has done nothing: of what was not answered nobody knows that."""
+    is_known = isinstance(error, BringupError) and not isinstance(error, ConnectionLost)
+    return is_known and not (isinstance(error, ChannelRefused) and error.reason == "timeout")
 
 
 def _outcome(error: BaseException | None) -> tuple[Outcome, str]:

@@ -27,7 +27,7 @@ def choose(
     ours = next((left for left in found if left.claim.token == token), None)
     if ours is not None:
         return ours
-    theirs = [left for left in found if _may_be_meant(left, *narrowed)]
+    theirs = [left for left in found if may_be_meant(left, *narrowed)]
     watched = next((left for left in theirs if concerns(left, state)), None)
     return watched or (theirs[0] if theirs else None)
 
@@ -52,12 +52,12 @@ def in_the_way(found: Sequence[Unfinished], port: int | None) -> Unfinished | No
 def _brings_up(left: Unfinished) -> bool:
     if left.action not in ("restart", "launch") or is_over(left):
         return False
-    return left.busy or left.kept or "launch" in left.can
+    return left.busy or left.kept or left.unseen or "launch" in left.can
 
 
 def is_over(left: Unfinished) -> bool:
     """Say whether there is nothing to be done about it any more: the new server runs, or a stop reached its end."""
-    if left.busy:
+    if left.busy or left.unseen:
         return False
     return left.new_alive or (left.action == "stop" and not left.alive and left.new is None)
 
@@ -96,12 +96,18 @@ def ending(left: Unfinished) -> str:
     return f"The {left.action} of {left.about} that was cut off is done: it has ended."
 
 
+def parting(left: Unfinished) -> str:
+    """Return a sentence for one that is forgotten."""
+    return ending(left) if is_over(left) else f"The {left.action} is given up; what was kept of it is removed."
+
+
 def condition(left: Unfinished) -> Unfinished:
     """Return it without its age: two of the same condition are equal."""
     return replace(left, age=0, began=0)
 
 
-def _may_be_meant(left: Unfinished, port: int | None, pid: int | None) -> bool:
+def may_be_meant(left: Unfinished, port: int | None, pid: int | None) -> bool:
+    """Say whether it may be of a watch that is narrowed to a port or a PID; None for no such."""
     if pid is not None:
         return pid in (left.server[0], left.new[0] if left.new is not None else None)
     return port is None or left.port in (None, port)

@@ -40,10 +40,7 @@ class Protection:
         """Return why nothing may be done to a server that was found, or to the one that is looked for."""
         if server is None:
             return self.why_not()
-        ways = (*self.named.ways, *_way_of(server.launcher))
-        port = _port_of(server, self.named.port)
-        writes = frozenset(log.path for log in server.logs)
-        return self.why_not(replace(self.named, port=port, writes=writes, ways=ways))
+        return self.why_not(subject_of(server, self.named))
 
     def of_left(self, left: Unfinished) -> UsageError | None:
         """Return why what was left in the middle may be neither gone on with nor forgotten.
@@ -59,6 +56,14 @@ class Protection:
 def protection_of(target: Target) -> Protection:
     """Return what protects the servers of what is watched."""
     return Protection(target.read_only, target.guards or (), Subject(target.port, target.log or ""))
+
+
+def subject_of(server: Server, named: Subject | None = None) -> Subject:
+    """Return what is known of a server that was found, and was `named` like this."""
+    named = named or Subject()
+    ways = (*named.ways, *_way_of(server.launcher))
+    writes = frozenset(log.path for log in server.logs)
+    return replace(named, port=_port_of(server, named.port), writes=writes, ways=ways)
 
 
 def _port_of(server: Server, named: int | None) -> int | None:

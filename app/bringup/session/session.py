@@ -219,6 +219,7 @@ class Session:
 
     def choose(self, server: Server) -> None:
         """Watch another server."""
+        self._actions.commands.pick(server, self.state.server)
         self._finder.pick(server)
 
     @property

@@ -1,10 +1,12 @@
-"""What still runs of a server whose stop or restart was cut off, as a plan: so that it can be ended."""
+"""What still runs of a server: of one whose stop was cut off, as a plan; of one whose launcher has ended, in words."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from bringup.core.events import Process, Server
+from bringup.core.state import State
+from bringup.core.words import names
 from bringup.hosts import control
 from bringup.hosts.base import Host
 from bringup.hosts.control import Unfinished
@@ -25,3 +27,11 @@ async def plan_rest(
     known = tuple(Process(pid=part, ppid=0, start=since, title="") for part, since in left.alive)
     survey = await control.survey(host, server, known, is_engine)
     return make_plan(node, survey, Launchable(restartable=_GONE), None, drains)
+
+
+def outlived(state: State) -> str:
+    """Return which processes of the watched server live on without its launcher, as a sentence; "" for none."""
+    if not state.orphans:
+        return ""
+    which = names([str(pid) for pid in state.orphans])
+    return f"Its launcher has ended; PID {which} of it {'lives' if len(state.orphans) == 1 else 'live'} on."

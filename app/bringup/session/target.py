@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from bringup.config.guards import Guard
+    from bringup.config.shapes import Target as Configured
     from bringup.hosts.control import LaunchCommand
 
 
@@ -40,3 +41,7 @@ class Target:
     drains: Drains = Drains()
     launch: LaunchCommand | None = None
     """How it is launched, where that is configured."""
+    own: Configured | None = None
+    """The target of the configuration that was named: the two commands are for the server that it means."""
+    by_hand: bool = False
+    """The command line says itself which server is meant, and not as the target does."""

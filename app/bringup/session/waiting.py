@@ -73,8 +73,12 @@ class Wait:
             self._state, self._since = state, look.elapsed
 
     def may_come_again(self, look: Look) -> bool:
-        """Say whether this may be the end of a server that somebody restarts: then the host is asked first."""
-        is_end = look.verdict.state in ("failed", "stopped") and look.state.server is not None
+        """Say whether this may be the end of a server that somebody restarts: then the host is asked first.
+
+        Between the stop and the launch there is no server, and whatever an old log says may be of the one before.
+        """
+        state = look.verdict.state
+        is_end = state in ENDS if look.state.server is None else state in ("failed", "stopped")
         return is_end and not self._is_late(look)
 
     def ran_out(self, look: Look) -> bool:
@@ -115,9 +119,9 @@ class Wait:
 
 
 def comes_again(look: Look) -> bool:
-    """Say whether somebody restarts the server, or has done so just now: the new one is about to be found."""
+    """Say whether somebody brings up the server, or has done so just now: the new one is about to be found."""
     known = look.state.elsewhere
-    if known is None or known.action != "restart" or known.failed:
+    if known is None or known.action not in ("restart", "launch") or known.failed:
         return False
     return known.ended_at is None or look.verdict.now - known.ended_at < LATE
 

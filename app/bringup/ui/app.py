@@ -195,22 +195,19 @@ class BringupApp(KeyedApp):
 
     def action_leave(self) -> None:
         """Leave the console; never touches the server, but warns when it was about to be changed by the operator."""
-        console = self._console
-        action = console.state.action if console is not None else None
-        if action is not None and not action.ended:
-            if not self._half_done_told:
-                self._half_done_told = True
-                text = f"A {action.action} is under way. Press q again to leave it half done."
-                self.notify(text, severity="warning", markup=False)
-                return
-            # As text: brackets in it are no markup.
-            said = (
-                f"The {action.action} was left half done, nothing more is done from here. Its last step: {action.step}"
-            )
-            self.exit(message=Text(clean_text(said)))
+        each = self._watch_screen.each if self._watch_screen is not None else None
+        half_done = each.under_way if each is not None else ()
+        if half_done and not self._half_done_told:
+            self._half_done_told = True
+            told = " ".join(f"A {doing.named} is under way." for doing in half_done)
+            text = f"{told} Press q again to leave {'it' if len(half_done) == 1 else 'them'} half done."
+            self.notify(clean_text(text), severity="warning", markup=False)
             return
-        untouched = console is not None and console.state.server is not None and action is None
-        self.exit(message="The server was not touched." if untouched else None)
+        if half_done:
+            # As text: brackets in it are no markup.
+            self.exit(message=Text("\n".join(clean_text(doing.parting) for doing in half_done)))
+            return
+        self.exit(message="The server was not touched." if each is not None and each.untouched else None)
 
     def action_record(self) -> None:
         """Begin to record what is seen, or end it."""

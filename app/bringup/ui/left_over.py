@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any
 
-from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
 from bringup.core.errors import BringupError, ConnectionLost
 from bringup.core.events import Server
 from bringup.session.console import Console, Kept, StopPlan, Unfinished
 from bringup.session.left_over import concerns, condition, ending, is_over
+from bringup.ui.post import Post
 from bringup.ui.screens.left import Answer, LeftDialog
 
 EVERY = 3.0
@@ -24,37 +24,29 @@ _SEARCH = 6.0
 _SOON = 0.1
 
 
-class Orderly(Protocol):
-    """What carries out the orders that follow from it."""
+class Orderly(Post):
+    """What carries out the orders that follow from it, on the host where it is."""
 
     @property
     def is_busy(self) -> bool:
         """An order is under way."""
-        ...
+        raise NotImplementedError
 
     def resume(self, console: Console, left: Unfinished, plan: StopPlan | None, argv: tuple[str, ...] | None) -> None:
         """Launch what was kept."""
-        ...
+        raise NotImplementedError
 
     def discard(self, console: Console, left: Unfinished) -> None:
         """Forget it."""
-        ...
+        raise NotImplementedError
 
     def end_rest(self, console: Console, left: Unfinished) -> None:
         """End what still runs of it."""
-        ...
+        raise NotImplementedError
 
     def is_own(self, left: Unfinished) -> bool:
         """Say whether it was begun on this screen."""
-        ...
-
-    def tell(self, text: str, severity: SeverityLevel) -> None:
-        """Say something for a while."""
-        ...
-
-    def paint(self) -> None:
-        """Draw the screen anew."""
-        ...
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +61,9 @@ class Failed:
 class LeftOver:
     """Follows one unfinished action of a host for as long as there is one and the connection is up."""
 
-    def __init__(self, screen: Screen[None], orders: Orderly, node: Callable[[Console], str]) -> None:
+    def __init__(self, screen: Screen[None], orders: Orderly) -> None:
         self._screen = screen
         self._orders = orders
-        self._node = node
         self.left: Unfinished | None = None
         """What there is now; None where nothing is left over, or nobody has looked yet."""
         self._seen: tuple[Unfinished | None, Server | None] = (None, None)
@@ -93,8 +84,7 @@ class LeftOver:
         """Look from now on; `failed` is what this console's own restart has just ended with."""
         if failed is not None:
             self._failed, self._wanted = failed, True
-        work = self._follow(console)
-        self._screen.run_worker(work, name="look-back", group="look-back", exclusive=True)
+        self._work(self._follow(console))
 
     def suspect(self, console: Console) -> None:
         """Look at once, whatever is followed already: the server ends, and somebody else may have ordered that."""
@@ -105,9 +95,12 @@ class LeftOver:
     def open(self, console: Console) -> None:
         """Show it, because the operator asks; where nothing is known of, look before that is said."""
         if self.left is None:
-            self._screen.run_worker(self._look_and_open(console), name="look-back", group="look-back", exclusive=True)
+            self._work(self._look_and_open(console))
         elif self._dialog is None:
             self._show(console)
+
+    def _work(self, look: Coroutine[Any, Any, None]) -> None:
+        self._screen.run_worker(look, name="look-back", group=self._orders.group("look-back"), exclusive=True)
 
     async def _look_and_open(self, console: Console) -> None:
         if self._orders.is_busy:
@@ -155,7 +148,7 @@ class LeftOver:
     async def _look(self, console: Console) -> Unfinished | None:
         try:
             left = await console.unfinished()
-            return replace(left, untouched=True) if left is not None and console.read_only else left
+            return replace(left, untouched=True) if left is not None and self._orders.is_read_only else left
         except ConnectionLost:
             # It is begun anew with the next connection.
             return self.left
@@ -222,7 +215,7 @@ class LeftOver:
             self._orders.tell(f"{left.sentence} Another server is watched here; u shows what can be done.", "warning")
 
     async def _end(self, console: Console, left: Unfinished) -> None:
-        """It is over: say so, and remove what was kept of it."""
+        """It is over: say so, and have it ended on the host, too."""
         self._settled()
         said, action = ending(left), console.state.action
         if action is None or action.step != said:
@@ -237,14 +230,15 @@ class LeftOver:
     # --- showing ---
 
     def _show_if_wanted(self, console: Console) -> None:
-        if self._wanted and self._dialog is None and self._screen.app.screen is self._screen:
+        is_seen = self._orders.is_shown and self._screen.app.screen is self._screen
+        if self._wanted and self._dialog is None and is_seen:
             self._show(console)
 
     def _show(self, console: Console) -> None:
         self._wanted = False
         failed = self._known
         dialog = self._dialog = LeftDialog(
-            self._node(console),
+            self._orders.called(console),
             self.left,
             why=failed.why,
             plan=failed.plan,

@@ -15,6 +15,20 @@ _STALE_LINKS = ("lost", "refused")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class OtherNode:
+    """A host of a start with several, while another one is shown."""
+
+    name: str
+    state: State
+    now: float
+    """Epoch seconds on its own clock."""
+    left: Unfinished | None = None
+    """What was left in the middle on it."""
+    dismissed: Action | None = None
+    """An action on it that failed, once the operator has read that."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Picture:
     """One moment of a watched host."""
 
@@ -35,6 +49,8 @@ class Picture:
     """Whether what is seen is recorded now."""
     left: Unfinished | None = None
     """What a lost connection, or a launch that failed, left in the middle on the host."""
+    others: tuple[OtherNode, ...] = ()
+    """The hosts of the same start that are not shown."""
 
     @property
     def now(self) -> float:

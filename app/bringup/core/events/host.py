@@ -120,7 +120,7 @@ class ActionStep(Event):
     left: float | None = None
     """Seconds until the next step is taken, where there is a limit: a countdown."""
     name: str = ""
-    """The step as it is written down on the host, where it is: stopping, killing, waiting, launching."""
+    """The step as it is written down on the host, where it is: stopping, killing, waiting, launching; or `REFUSED`."""
     detail: Mapping[str, str] = field(default_factory=dict)
     who: str = ""
     """Who does it on another console; "" for what is done on this one."""

@@ -8,13 +8,13 @@ from math import ceil
 from rich.cells import cell_len
 
 from bringup.core.sanitize import clean_text
-from bringup.core.state import Action
-from bringup.core.words import duration
+from bringup.core.state import Action, State
+from bringup.core.words import duration, names
 from bringup.session.console import Unfinished
 from bringup.session.left_over import concerns, has_failed, is_over, under_way
 from bringup.ui.paint.progress import paint_progress
 from bringup.ui.paint.row import Row, fill, spread, width_of, wrapped
-from bringup.ui.picture import Picture
+from bringup.ui.picture import OtherNode, Picture
 
 _ACTIONS = {"stop": "STOP", "restart": "RESTART", "launch": "LAUNCH", "clear": "CLEARING ORPHANS"}
 _WAITS = "stopping"
@@ -22,10 +22,11 @@ _WAITS = "stopping"
 _COUNTS = re.compile(r" in \d+ s\b")
 _TRIES = {"connecting": "connecting again now", "refused": "r tries again"}
 _KEY = " u shows it "
+_NEXT = " a goes there "
 _PID, _TIE = re.compile(r"PID (?=\d)"), "\ue000"
 """A number is not to be broken from what it is: the key stands between two lines."""
 _MOST = 3
-"""Rows for what became of an action that failed."""
+"""Rows for what became of an action that failed, and for other hosts."""
 
 
 def paint_notices(picture: Picture, width: int) -> list[Row]:
@@ -37,9 +38,10 @@ def paint_notices(picture: Picture, width: int) -> list[Row]:
         rows += [((" ", "text"), *row) for row in paint_progress(picture, width - 1)]
     elif picture.left is not None and concerns(picture.left, picture.state):
         rows += _left_over(picture.left, width)
-    elif action is not None and action.failed and action is not picture.dismissed and not _is_past(picture, action):
+    elif action is not None and _has_failed(picture.state, action) and action is not picture.dismissed:
         text = f"{_word(action.action)} failed  {clean_text(action.step)}"
         rows += [fill(((f" {line}", "notice-bad"),), width, "notice-bad") for line in wrapped(text, width - 2, _MOST)]
+    rows += _others(picture, width)
     if picture.asking:
         rows.append(fill(((f" DIAGNOSE  {picture.asking}", "notice-work"),), width, "notice-work"))
     return rows
@@ -47,14 +49,47 @@ def paint_notices(picture: Picture, width: int) -> list[Row]:
 
 def _left_over(left: Unfinished, width: int) -> list[Row]:
     """What was left in the middle, as it is now, and the key that leads to it."""
-    ink = "notice-work" if left.busy or is_over(left) else "notice-bad"
-    became = "failed" if has_failed(left) else "was cut off"
-    text = under_way(left) if left.busy else f"{became} {duration(left.age)} ago: {left.outlook}."
-    told = _PID.sub(f"PID{_TIE}", f"{_word(left.action)} {clean_text(text)}")
+    ink = _ink(left)
+    told = _PID.sub(f"PID{_TIE}", f"{_word(left.action)} {clean_text(_became(left))}")
     lines = [line.replace(_TIE, " ") for line in wrapped(told, width - len(_KEY) - 2, _MOST)]
     rows: list[Row] = [((f" {line}", ink),) for line in lines]
     # On the first one: on a small screen there may be no room for the others.
     return [(*fill(rows[0], width - len(_KEY), ink), (_KEY, ink)), *(fill(row, width, ink) for row in rows[1:])]
+
+
+def _became(left: Unfinished) -> str:
+    became = "failed" if has_failed(left) else "was cut off"
+    return under_way(left) if left.busy else f"{became} {duration(left.age)} ago: {left.outlook}."
+
+
+def _ink(left: Unfinished) -> str:
+    return "notice-work" if left.busy or is_over(left) else "notice-bad"
+
+
+def _others(picture: Picture, width: int) -> list[Row]:
+    """A row for each other host on which something is done, was left or has failed, and the key that leads there."""
+    told = [(other.name, *said) for other in picture.others if (said := _of_other(other)) is not None]
+    rows = [
+        (*fill(((f" {text}", ink),), width - len(_NEXT), ink), (_NEXT, ink))
+        for _, text, ink in told[: _MOST if len(told) <= _MOST else _MOST - 1]
+    ]
+    if more := [name for name, _, _ in told[len(rows) :]]:
+        ink = "notice-bad" if "notice-bad" in {ink for _, _, ink in told[len(rows) :]} else "notice-work"
+        rows.append(fill(((f" ALSO on {clean_text(names(more))}{_NEXT}", ink),), width, ink))
+    return rows
+
+
+def _of_other(other: OtherNode) -> tuple[str, str] | None:
+    """What there is to tell of a host that is not shown, and its ink; None for nothing."""
+    action, left = other.state.action, other.left
+    if action is not None and not action.ended:
+        took = duration(other.now - action.since)
+        return clean_text(f"{_word(action.action)} on {other.name}  for {took}: {action.step}"), "notice-work"
+    if left is not None and concerns(left, other.state):
+        return clean_text(f"{_word(left.action)} on {other.name} {_became(left)}"), _ink(left)
+    if action is not None and _has_failed(other.state, action) and action is not other.dismissed:
+        return clean_text(f"{_word(action.action)} on {other.name} failed  {action.step}"), "notice-bad"
+    return None
 
 
 def _under_way(picture: Picture, action: Action, width: int) -> Row:
@@ -76,9 +111,13 @@ def may_hurry(action: Action) -> bool:
     return not action.ended and action.name == _WAITS
 
 
-def _is_past(picture: Picture, action: Action) -> bool:
-    """Say whether another server was started since an action ended: what became of the old one is of no use then."""
-    state = picture.state
+def _has_failed(state: State, action: Action) -> bool:
+    """Say whether that is to be told: once another server was started, what became of the old one is of no use."""
+    return action.failed and not _is_past(state, action)
+
+
+def _is_past(state: State, action: Action) -> bool:
+    """Say whether another server was started since an action ended."""
     if state.server is None or state.gone_at is not None or action.ended_at is None:
         return False
     return state.server.started_at > action.ended_at

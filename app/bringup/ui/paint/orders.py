@@ -31,9 +31,9 @@ class Way:
 
 WAYS = {
     "OWN": Way("its own", "{command}"),
-    "TERM": Way("SIGTERM", "asks it to end; what is left after {drain:.0f} s is killed"),
-    "GENTLE": Way("gently", "asks it to end and waits {patience}; nothing is killed"),
-    "INT": Way("SIGINT", "as ctrl+c would; what is left after {drain:.0f} s is killed"),
+    "TERM": Way("SIGTERM", "asks it to end; {kills}"),
+    "GENTLE": Way("gently", "asks it to end and waits {patience}; {kills}"),
+    "INT": Way("SIGINT", "as ctrl+c would; {kills}"),
     "KILL": Way("SIGKILL", "ends it at once; nothing is written or cleaned up"),
 }
 """By the names that `Console.stop` takes, the gentler first."""
@@ -62,6 +62,7 @@ def paint_plan(plan: StopPlan, width: int, *, command: str = "") -> list[Row]:
     if plan.bystanders:
         rows += _processes("left alone", plan.bystanders, width, "text")
     rows += _how(plan, width)
+    rows += text_rows("beware", plan.unused, width, 4, "slow") if plan.unused else ()
     if shown := command or plan.command:
         rows += text_rows("command", shown, width, _COMMAND_LINES)
     if plan.log:
@@ -71,8 +72,10 @@ def paint_plan(plan: StopPlan, width: int, *, command: str = "") -> list[Row]:
 
 def paint_after_stop(plan: StopPlan, way: str, width: int) -> list[Row]:
     """Return what the stop waits for after the request, and who may start the server again."""
-    waits = f"{plan.waits[0].upper()}{plan.waits[1:]}." if plan.waits else ""
-    rows = [*(text_rows("then", waits, width, 2) if waits else ()), *_unasked(plan, width)]
+    # Of the others it is said beside each of them.
+    kills = plan.kills(way) if way == "OWN" else ""
+    then = " ".join(f"{part[0].upper()}{part[1:]}." for part in (kills, plan.waits) if part)
+    rows = [*(text_rows("then", then, width, 4) if then else ()), *_unasked(plan, width)]
     returns = plan.returns(way)
     if returns:
         rows += text_rows("beware", returns, width, 2, "slow")
@@ -84,9 +87,8 @@ def paint_after_restart(plan: StopPlan, width: int, *, edited: bool) -> list[Row
     if plan.restartable:
         return text_rows("but", plan.restartable, width, 5, "slow")
     how = plan.stop_command if plan.ways[0] == "OWN" else WAYS[plan.ways[0]].shown
-    kills = f"what is left after {plan.drain:.0f} s is killed"
-    then = "; ".join(part for part in (f"It is stopped with {how}", kills, plan.waits) if part)
-    rows = text_rows("then", f"{then}.", width, 3)
+    then = "; ".join(part for part in (f"It is stopped with {how}", plan.kills(plan.ways[0]), plan.waits) if part)
+    rows = text_rows("then", f"{then}.", width, 4)
     rows += _unasked(plan, width)
     if plan.start_command:
         rows += text_rows("starts", f"It is started with {plan.start_command}", width, 3)
@@ -129,7 +131,7 @@ def paint_ways(plan: StopPlan, chosen: int, width: int) -> list[Row]:
         way = WAYS[name]
         mark, ink = ("(•)", "focus") if number == chosen else ("( )", "quiet")
         does = clean_text(
-            way.does.format(command=plan.stop_command, drain=plan.drain, patience=duration(plan.patience))
+            way.does.format(command=plan.stop_command, kills=plan.kills(name), patience=duration(plan.patience))
         )
         rows.append(
             (

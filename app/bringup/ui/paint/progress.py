@@ -42,14 +42,13 @@ def paint_progress(picture: Picture, width: int) -> list[Row]:
     return [clip(row, width) for row in rows]
 
 
-def freed(picture: Picture) -> list[str]:
+def freed(state: State, plan: StopPlan | None, held_before: int) -> list[str]:
     """Return what is seen to be free after an action, as sentences: nothing is said of what was not looked at."""
-    plan, state = picture.plan, picture.state
     if plan is None or state.action is None or state.action.action != "stop":
         return []
     ours = {each.pid for each in plan.members}
-    back = picture.held_before and not any(app.pid in ours for app in state.gpu.apps)
-    told = [f"All {gib(picture.held_before)} GiB of its GPU memory are back."] if back else []
+    back = held_before and not any(app.pid in ours for app in state.gpu.apps)
+    told = [f"All {gib(held_before)} GiB of its GPU memory are back."] if back else []
     if state.port_number == plan.server.port and state.port_seen_at is not None and state.port_pid is None:
         told.append(f"Port {plan.server.port} is free.")
     return told

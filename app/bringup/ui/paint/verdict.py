@@ -52,7 +52,7 @@ def wanted_height(picture: Picture, width: int) -> int:
 def word_of(picture: Picture) -> str:
     """Return the word of the state; a server that is being stopped, from here or elsewhere, has not stopped yet."""
     state, known = picture.verdict.state, (picture.state.action, picture.state.elsewhere)
-    lives = picture.state.gone_at is None or bool(picture.state.orphans)
+    lives = picture.state.server is not None and (picture.state.gone_at is None or bool(picture.state.orphans))
     stops = lives and any(action is not None and not action.ended for action in known)
     return "STOPPING" if state == "stopped" and stops else state.upper()
 

@@ -193,6 +193,20 @@ class LeftDialog(Dialog[Answer]):
         if self.plan is not None:
             self.stand_back()
             self.app.push_screen(EditScreen(self.plan, self.argv or self.plan.argv), self._take)
+        else:
+            self.note(f"No command can be edited here. {clean_text(self._fixed)}")
+
+    @property
+    def _fixed(self) -> str:
+        """Why no command can be edited, and where it is edited instead where there is such a place."""
+        left = self.left
+        if left is None or not self.yes:
+            return "Nothing can be launched from here now."
+        if left.own:
+            return f"{left.own} starts it: its command is edited where that has it."
+        if left.respawns:
+            return "What had started it starts it again: its command is edited there."
+        return "The host has not told the command that it keeps."
 
     def _take(self, argv: tuple[str, ...] | None) -> None:
         if argv is not None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from bringup.core.verdict import RankView
 from bringup.session.console import Console, Several
+from bringup.ui.each_node import EachNode
+from bringup.ui.orders import Orders
 from bringup.ui.screens.log_keys import LogKeys
 
 
@@ -11,6 +13,12 @@ class NodeKeys(LogKeys):
     """The part of the main screen that goes from one node to the next."""
 
     console: Console | None
+    each: EachNode
+
+    @property
+    def orders(self) -> Orders:
+        """Those of the host that is shown."""
+        return self.each.here
 
     def flush(self) -> None:
         """Take what is new."""
@@ -51,3 +59,5 @@ class NodeKeys(LogKeys):
         self.flush()
         self.paint()
         self.tell(f"The log and the GPUs are of {node} now.")
+        # What can be done about what was left in the middle there has waited for that.
+        self.orders.uncovered()

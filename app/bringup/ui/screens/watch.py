@@ -20,9 +20,9 @@ from bringup.ui.announce import Announcer
 from bringup.ui.board import Board
 from bringup.ui.css import css
 from bringup.ui.diagnosing import Diagnosing
+from bringup.ui.each_node import EachNode
 from bringup.ui.keys import bindings
 from bringup.ui.logview import LogView
-from bringup.ui.orders import Orders
 from bringup.ui.picture import Picture
 from bringup.ui.pulse import Pace, Pulse
 from bringup.ui.reporting import Reporting
@@ -56,7 +56,7 @@ class WatchScreen(NodeKeys):
         self.picture: Picture | None = None
         self.host_title = title
         self.board = Board(self, title)
-        self.orders = Orders(self, title, lambda: self.console, self.paint)
+        self.each = EachNode(self, title, lambda: self.console, self.paint)
         self.diagnosing = Diagnosing(self, title, self.paint)
         self.reporting = Reporting(self, title)
         self.announcer = Announcer(voice, title, send)
@@ -149,11 +149,11 @@ class WatchScreen(NodeKeys):
             self.board.paint_opening(*self._opening[:2], failed=self._opening[2])
             return
         now = self._look(console)
-        before, self.picture = self.picture, now
+        self.picture = now
         self._pace.painted(now)
         self._behind = False
         self.board.paint(now)
-        self.orders.follow(before, now)
+        self.each.follow()
         self.announcer.hear(now.state, now.verdict)
         self.reporting.see(now)
 
@@ -169,6 +169,7 @@ class WatchScreen(NodeKeys):
             dismissed=self.orders.dismissed,
             recorded=console.recorded,
             left=self.orders.left_over.left,
+            others=self.each.others(),
         )
 
     def on_resize(self, event: events.Resize) -> None:
