@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import socket
@@ -144,6 +145,33 @@ async def test_of_one_that_something_else_has_started_nothing_is_laid_aside(loca
 def cut(step: Step) -> None:
     if step.text.startswith("SIGTERM"):
         raise ConnectionLost("The connection was cut by the test.")
+
+
+async def test_while_its_console_gives_signs_the_restart_stays_that_consoles(local: Placed, place: Place) -> None:
+    with pytest.raises(ConnectionLost):
+        await edited(LosesTheAnswer(local.inner, place.environ), place)
+    os.kill(await place.one(), signal.SIGKILL)
+    (folder,) = place.kept()
+    # Three looks of what waits for the new server.
+    await asyncio.sleep(6.0)
+    assert (folder / "step").read_text() == "launched\n"
+    assert place.secrets() == []
+
+
+async def test_one_that_has_listened_before_its_restart_was_ended_has_not_failed(local: Placed, place: Place) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        with pytest.raises(ConnectionLost):
+            await edited(LosesTheAnswer(local.inner, place.environ), place, "--port", str(free.getsockname()[1]))
+        free.listen()
+        new = await place.one()
+        (folder,) = place.kept()
+        await asyncio.sleep(6.0)
+    os.kill(new, signal.SIGKILL)
+    os.utime(folder / "claim", (0, time.time() - 100))
+    await asyncio.sleep(6.0)
+    assert (folder / "step").read_text() == "launched\n"
+    assert place.secrets() == []
 
 
 async def test_a_server_that_listens_is_up_and_nothing_is_kept_for_it(local: Placed, place: Place) -> None:

@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,12 +18,13 @@ from engineserver import Place
 from fakeserver import start_time
 from leftopen import unfinished
 from placedhost import Placed
+from simulated import title
 from waiting import eventually
 
 from bringup.core.errors import BringupError
 from bringup.core.events import Server
 from bringup.hosts.base import Completed
-from bringup.hosts.control import Unfinished, claim, discard, journal, resume
+from bringup.hosts.control import Busy, Unfinished, claim, discard, journal, resume
 from bringup.hosts.control.journal import take_over
 from bringup.hosts.local import LocalHost
 from bringup.session.left_over import in_the_way, is_over
@@ -86,6 +88,7 @@ async def test_a_restart_that_was_begun_in_a_container(place: Place) -> None:
         if not file.exists():
             pytest.skip("PID namespaces are not to be had here")
         (init,) = children(process.pid)
+        await eventually(lambda: [title(pid) for pid in children(init)] == ["sleep 600"])
         (outer,) = children(init)
         server = Server(pid=int(file.read_text()), start=start_time(outer), engine="sglang", argv=("sleep",))
         inside, here = Inside(init), LocalHost("box")
@@ -117,7 +120,8 @@ async def test_it_is_told_and_not_launched(local: Placed, place: Place) -> None:
     assert re.sub(r"\d+ s ago", "N s ago", left.sentence) == (
         "A restart of the sglang server on port 30000 (PID 4194303) was cut off N s ago while its GPU memory and its"
         " port were waited for; it was begun in another PID namespace (that of a container, or of the machine around"
-        " this one), and what runs of it cannot be seen from here: go on with it there."
+        " this one), and what runs of it cannot be seen from here: go on with it there, or discard it where that"
+        " container is gone."
     )
     with pytest.raises(BringupError, match=r"cut off.*nothing to launch"):
         await resume(local, left, report=lambda _: None, watch=0)
@@ -138,7 +142,22 @@ async def test_it_is_told_and_not_launched(local: Placed, place: Place) -> None:
 async def test_a_stop_is_not_said_to_be_over(local: Placed, place: Place) -> None:
     left = await left_by_another(local, place, "stop")
     assert not is_over(left)
-    assert left.sentence.endswith("go on with it there.")
+    assert left.sentence.endswith("or discard it where that container is gone.")
+
+
+async def test_what_may_be_launched_there_at_this_moment_is_let_be(local: Placed, place: Place) -> None:
+    left = await left_by_another(local, place)
+    await journal.step(local, left.claim, "launching")
+    (folder,) = place.kept()
+    os.utime(folder / "claim", (0, time.time() - 60))
+    with pytest.raises(Busy):
+        await claim(local, GONE, "stop", token="theirs")
+    with pytest.raises(BringupError, match="launched"):
+        await discard(local, left)
+    assert (folder / "ticket").exists()
+    os.utime(folder / "step", (0, time.time() - 3600))
+    await discard(local, left)
+    assert place.kept() == []
 
 
 async def test_a_claim_that_does_not_tell_is_of_here(local: Placed, place: Place) -> None:

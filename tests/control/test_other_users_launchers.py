@@ -82,3 +82,20 @@ async def test_a_service_of_another_user_has_no_commands(local: Placed, place: P
         launcher = launchers[started.pid]
         assert (launcher.kind, bool(launcher.stop), bool(launcher.start)) == (kind, commands, commands)
         assert ("it belongs to another user" in launcher.detail) is not commands
+
+
+@needs_root
+async def test_its_log_is_found_all_the_same(local: Placed, place: Place) -> None:
+    path = Path("/tmp", f"bringup-test-{os.getpid()}-llm.log")
+    given = {"SUPERVISOR_ENABLED": "1", "SUPERVISOR_PROCESS_NAME": f"bringup-test-{os.getpid()}-llm"}
+    try:
+        with path.open("wb") as log:
+            started = subprocess.Popen(["sleep", "600"], user=NOBODY, cwd="/", env=given, stdout=log, stderr=log)
+        above = (Above(started.pid, "/usr/bin/supervisord -n", "supervisord"),)
+        around = Around(started.pid, "", above, frozenset({"SUPERVISOR_ENABLED"}))
+        _, told = await ask_launchers(local, KINDS, [around])
+    finally:
+        started.kill()
+        started.wait(60)
+        path.unlink()
+    assert told[started.pid][1].path == str(path)

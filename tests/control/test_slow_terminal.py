@@ -36,5 +36,7 @@ async def test_what_begins_too_late_launches_nothing(local: Placed, place: Place
     (place.folder / "go").touch()
     await eventually((place.folder / "late").exists)
     assert place.running() == []
+    (folder,) = place.kept()
+    assert (folder / "ended").read_text() == "1\n", "it changes nothing of what was said"
     started = await resume(local, left, report=lambda _: None, watch=1)
     assert await place.one() == started.pid

@@ -48,7 +48,7 @@ elsewhere && exit
 free() {
     theirs=$(sed -n 's/^token //p' "$folder/claim")
     { [ "$theirs" = "$token" ] || [ "$(age "$folder/claim")" -ge "$lease" ] || grep -qx 'left yes' "$folder/claim"; } &&
-        ! launching "$folder" >/dev/null
+        ! launching "$folder" >/dev/null && ! out_of_sight "$folder"
 }
 busy() { echo "busy $(age "$folder/claim")" && cat "$folder/claim"; }
 made=no

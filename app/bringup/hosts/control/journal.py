@@ -65,7 +65,7 @@ BEAT = 5.0
 """Seconds after which a long step renews its claim."""
 UNSEEN = (
     "it was begun in another PID namespace (that of a container, or of the machine around this one), and what runs of"
-    " it cannot be seen from here: go on with it there"
+    " it cannot be seen from here: go on with it there, or discard it where that container is gone"
 )
 """Why nothing is launched, as a part of a sentence."""
 _MOST_ABOVE = 16

@@ -63,17 +63,22 @@ outlast() {
     cd /
     laid=$(laid "$1") looks=0
     while sleep 2 && looks=$((looks + 1)) && [ "$looks" -lt 1800 ]; do
-        # Its console has not ended the action yet; where that was cut off and the new server has ended, it never will.
-        [ ! -d "$1" ] || { ! alive "$2" && unattended "$1" && mv -- "$1" "$laid"; } || continue
-        [ -d "$laid" ] || exit
-        alive "$2" || { put_back "$1" "$laid"; exit; }
-        read -r port <"$laid/port" &&
-            grep -q ": [0-9A-F]*:$(printf %04X "$port") [0-9A-F:]* 0A " /proc/net/tcp /proc/net/tcp6 && break
+        # Until its console has ended the action that lies where it always did.
+        lies=$laid
+        [ ! -d "$1" ] || lies=$1
+        [ -d "$lies" ] || exit
+        if alive "$2"; then
+            # What becomes of one that has come up is no failure of its restart any more.
+            read -r port <"$lies/port" && grep -q ": [0-9A-F]*:$(printf %04X "$port") [0-9A-F:]* 0A " /proc/net/tcp /proc/net/tcp6 && break
+        elif [ "$lies" = "$laid" ] || { unattended "$1" && mv -- "$1" "$laid"; }; then
+            put_back "$1" "$laid"
+            exit
+        fi
     done
     rm -rf -- "$laid"
 }
 # unattended FOLDER: its launch was the last step, and nobody has renewed its claim for a minute.
-unattended() { read -r step <"$1/step" && [ "$step" = launched ] && [ -n "$(find "$1/claim" -mmin +0)" ]; } 2>/dev/null
+unattended() { read -r step <"$1/step" && [ "$step" = launched ] && [ "$(age "$1/claim")" -ge 60 ]; } 2>/dev/null
 # put_back FOLDER LAID: makes it a restart again that has failed.
 put_back() {
     umask 077

@@ -12,6 +12,8 @@ screen_shows() {
 # Where one runs inside of the other the variables of both are set: ours is the one whose pane is this terminal.
 in_tmux() { [ -n "$TMUX_PANE" ] && [ "$(tmux display-message -p -t "$TMUX_PANE" '#{pane_tty}')" = "$(tty)" ]; }
 
+# It came too late, and that was said (launch.sh).
+[ -f "$1/child" ] || exec "${SHELL:-sh}"
 sh "$1/child" "$1"
 status=$?
 if [ -d "$1" ]; then

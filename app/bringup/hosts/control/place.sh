@@ -32,6 +32,8 @@ here() {
     read -r boot </proc/sys/kernel/random/boot_id
     [ -z "$numbers" ] || [ "$began" != "$boot" ] || [ "$numbers" = "${pidns:=$(readlink /proc/self/ns/pid)}" ] || [ -z "$pidns" ]
 } 2>/dev/null
+# out_of_sight FOLDER: it may be launched at this moment where nobody can tell that from here; for some minutes at most.
+out_of_sight() { ! here "$1" && [ "$(cat "$1/step" 2>/dev/null)" = launching ] && [ "$(age "$1/step")" -lt 600 ]; }
 # age FILE: seconds since it was changed; a day where that lies ahead, for the clock was set back.
 age() {
     passed=$(($(date +%s) - $(date -r "$1" +%s 2>/dev/null || date +%s)))

@@ -2,6 +2,8 @@
 # (keeping.sh) may put back is laid aside, where the old server's launch was repeated; else all is removed. Prints done or
 # lost.
 holds "$1" "$2" || { [ -d "$1" ] && echo lost; exit; }
+# What it had launched has ended since, and is kept for another try (outlast).
+[ "$(cat "$1/step" 2>/dev/null)" != failed ] || { echo done; exit; }
 end "$1"
 if [ -f "$1/taken" ] && [ ! -L "$1/last" ]; then
     hidden=$(hidden "$1")

@@ -1,26 +1,27 @@
 # Arguments: SUPERVISORD PID PIDS. Tells which program of supervisord a server is, PID or what stands above it (PIDS), and
 # where its output goes (launchers.toml).
-trusted "$1" || exit
-# The file that it reads: as it was told, else where it looks by itself.
-cd "/proc/$1/cwd" 2>/dev/null
-told=$(tr '\000' '\n' <"/proc/$1/cmdline" | sed -n '/^-c$/{n;p;}; /^--configuration$/{n;p;}; s/^-c\(.\)/\1/p; s/^--configuration=//p')
-for file in "$told" supervisord.conf etc/supervisord.conf /etc/supervisord.conf /etc/supervisor/supervisord.conf; do
-    [ ! -f "$file" ] || break
-done
-case $file in /*) ;; *) file=$(pwd -P)/$file ;; esac
-echo "place=$file"
-# Python looks for modules where it is.
-cd /
-said=$(supervisorctl -c "$file" status)
-printf '%s\n' "$said" | sed -n 's/^\([^ ]*\) .*[ ]pid \([0-9]*\),.*/\2 \1/p' | while read -r main program; do
-    case " $3 " in *" $main "*) echo "main=$main"; echo "name=$program" ;; esac
-done
-case $said in *' pid '*) ;; *) printf '%s\n' "$said" >&2 ;; esac
-# supervisorctl does not show the files of a program; its own library asks supervisord for them, whatever they are called.
-told=$(
-    python=$(sed -n '1s/^#! *//p' "$(command -v supervisorctl)")
-    case $python in *python*) ;; *) exit ;; esac
-    $python -c '
+told=''
+if trusted "$1"; then
+    # The file that it reads: as it was told, else where it looks by itself.
+    cd "/proc/$1/cwd" 2>/dev/null
+    told=$(tr '\000' '\n' <"/proc/$1/cmdline" | sed -n '/^-c$/{n;p;}; /^--configuration$/{n;p;}; s/^-c\(.\)/\1/p; s/^--configuration=//p')
+    for file in "$told" supervisord.conf etc/supervisord.conf /etc/supervisord.conf /etc/supervisor/supervisord.conf; do
+        [ ! -f "$file" ] || break
+    done
+    case $file in /*) ;; *) file=$(pwd -P)/$file ;; esac
+    echo "place=$file"
+    # Python looks for modules where it is.
+    cd /
+    said=$(supervisorctl -c "$file" status)
+    printf '%s\n' "$said" | sed -n 's/^\([^ ]*\) .*[ ]pid \([0-9]*\),.*/\2 \1/p' | while read -r main program; do
+        case " $3 " in *" $main "*) echo "main=$main"; echo "name=$program" ;; esac
+    done
+    case $said in *' pid '*) ;; *) printf '%s\n' "$said" >&2 ;; esac
+    # supervisorctl does not show the files of a program; its own library asks supervisord for them, whatever they are called.
+    told=$(
+        python=$(sed -n '1s/^#! *//p' "$(command -v supervisorctl)")
+        case $python in *python*) ;; *) exit ;; esac
+        $python -c '
 import sys
 from supervisor.options import ClientOptions
 options = ClientOptions()
@@ -30,7 +31,8 @@ for each in options.getServerProxy().supervisor.getAllProcessInfo():
         print("out", each["stdout_logfile"] or "")
         print("err", each["stderr_logfile"] or "")
 ' "$file" "$3"
-) 2>/dev/null
+    ) 2>/dev/null
+fi
 [ -z "$told" ] || printf '%s\n' "$told" | while read -r stream log; do
     case $log in /dev/stdout) log=/dev/fd/1 ;; /dev/stderr) log=/dev/fd/2 ;; esac
     case $log in /dev/fd/*) log=$(readlink "/proc/$1/fd/${log##*/}") ;; esac
