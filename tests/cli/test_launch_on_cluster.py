@@ -37,6 +37,10 @@ stop = "stop-kimi.sh"
 host = "gpu-a"
 launch = "serve --port 30000"
 
+[targets.mapped]
+host = "gpu-a"
+launch = "docker run -p 8000:30000 vllm/vllm-openai --port 30000"
+
 [targets.open]
 host = "gpu-a"
 launch = "serve"
@@ -126,6 +130,10 @@ def test_another_port_than_it_is_launched_on_is_refused(name: str, hosts: tuple[
         launched(name, *hosts, which=Which(port=31000))
     assert f"change the port in [targets.{name}]" in refused.value.hint
     assert launched(name, *hosts, which=Which(port=30000)).target.port == 30000
+
+
+def test_a_container_may_have_its_port_under_another_number(launched: Launched) -> None:
+    assert launched("mapped", which=Which(port=8000)).target.port == 8000
 
 
 @pytest.mark.parametrize("hosts", [(), ("kimi",), ("gpu-b",)])

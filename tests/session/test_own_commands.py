@@ -59,6 +59,13 @@ def test_a_port_that_nobody_knows_proves_nothing() -> None:
     assert why_not(replace(KIMI, node_rank=1), Configured(port=30000))
 
 
+def test_the_port_of_its_launch_command_proves_it_where_it_names_none() -> None:
+    assert why_not(KIMI, Configured(launch="serve --port 30000")) == ""
+    assert why_not(OTHER, Configured(launch="serve --port 30000"))
+    assert why_not(OTHER, Configured(port=30000, launch="serve --port 30001"))
+    assert why_not(replace(KIMI, port=None), Configured(launch="serve"))
+
+
 def test_a_target_that_names_nothing_proves_nothing() -> None:
     assert why_not(KIMI, Configured(), stop_command="kill-kimi") == (
         "The target's own stop command is not used: the target names no port, PID or log by which this would be known"

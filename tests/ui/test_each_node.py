@@ -230,6 +230,16 @@ async def test_one_that_is_read_only_protects_all() -> None:
         assert at.app.screen is at.app.watch_screen
 
 
+async def test_nor_is_anything_of_one_removed_on_the_host_of_another() -> None:
+    protected, one = Node(), Node()
+    protected.why_read_only = "node1 is protected."
+    one.left = cut(step="launching", new=(200, 9), new_alive=True)
+    async with two(protected, one) as at:
+        await at.turn("node2")
+        await at.tells("is done: the new server runs as PID 200.")
+        assert one.calls == []
+
+
 @pytest.mark.parametrize(
     ("nodes", "rows", "last"), [(3, 3, "RESTART on node4"), (5, 3, "ALSO on node4, node5 and node6")]
 )

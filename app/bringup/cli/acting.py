@@ -226,8 +226,10 @@ async def what_lives_on(session: Session, name: str) -> str:
     left = await session.unfinished()
     if left is not None and left.alive:
         return f"{left.sentence} {left.takeover or ends_first(left, name)}".strip()
+    # What is not ours, or holds nothing, is no reason to say that a host was not cleared.
+    lives_on = any(not each.why_not and not each.is_leftover for each in await session.orphans())
     where = f"In `{command_line('watch', name)}`, o shows what lives on of an earlier one, and can end it."
-    return f"{session.state.seeks} {where}".strip() if await session.orphans() else ""
+    return f"{session.state.seeks} {where}".strip() if lives_on else ""
 
 
 async def _carry_out(order: Order, session: Session, plan: StopPlan, doing: Doing) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from bringup.hosts.control import LaunchCommand
     from bringup.hosts.ways import Way
     from bringup.session.session import Session
+
+
+_CONTAINERS = re.compile(r"\b(?:docker|podman|nerdctl)\b")
 
 
 def to_launch(
@@ -128,7 +132,10 @@ def _refuse_another_port(name: str, chosen: Chosen, port: int | None) -> None:
     from bringup.hosts.control.ports import port_of_shell
 
     command, known = _command(chosen, name).command, chosen.configured
-    own = known.port if known is not None and known.port is not None else port_of_shell(command)
+    own = known.port if known is not None else None
+    # A container may have its port under another number on the host.
+    if own is None and not _CONTAINERS.search(command):
+        own = port_of_shell(command)
     if port is not None and own is not None and port != own:
         what = f"{name} is launched on port {own}, and --port names {port}."
         hint = f"Its launch command runs as it stands: leave --port out, or change the port in [targets.{name}]."

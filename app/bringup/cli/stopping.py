@@ -47,7 +47,9 @@ async def stop_each(order: Order, chosen: Chosen, change: Change) -> int:
             if order.yes:
                 refuse_guess(node, session.state)
         await refuse_any_left(sessions)
-        plans, spared = await plan_each(sessions, change)
+        plans, spared, unasked = await plan_each(sessions, change)
+        if not plans and unasked:
+            raise not_done(unasked, spared, [])
         if not plans:
             raise BringupError(f"There is no server to stop on {names([name for name, _ in sessions])}.")
         for _, _, plan in plans:
@@ -57,7 +59,7 @@ async def stop_each(order: Order, chosen: Chosen, change: Change) -> int:
             raise BringupError(NOT_DONE, "Leave --read-only out to have it done.")
         if not order.yes and not confirmed(f"Stop {count(len(plans), 'server')}, on {where}?"):
             raise BringupError(NOT_DONE)
-        await _stop(plans, order.signal, spared)
+        await _stop(plans, order.signal, spared, unasked)
     return 0
 
 
@@ -69,26 +71,35 @@ async def refuse_any_left(sessions: Sequence[tuple[str, Session]]) -> None:
             raise error
 
 
-async def plan_each(sessions: Sequence[tuple[str, Session]], change: Change) -> tuple[list[Planned], dict[str, str]]:
+async def plan_each(
+    sessions: Sequence[tuple[str, Session]], change: Change
+) -> tuple[list[Planned], dict[str, str], dict[str, BringupError]]:
     """Look what a stop would touch on each host: its server, or what still runs of one whose stop was cut off.
 
     Where there is neither, that is told. Returned, too, are the hosts on which something lives on all the same, with
-    what that is.
+    what that is, and those without a server that did not tell it: they keep nobody from stopping the others.
     """
     from bringup.report.harmless import harmless
 
     plans: list[Planned] = []
     spared: dict[str, str] = {}
+    unasked: dict[str, BringupError] = {}
     for name, session in sessions:
-        plan = await _plan(session) or await planned_rest(session, name)
+        plan = await _plan(session)
+        try:
+            plan = plan or await planned_rest(session, name)
+            rest = "" if plan is not None else await what_lives_on(session, name)
+        except BringupError as error:
+            unasked[name] = error
+            say(harmless(f"{name}: there is no server to stop. What may live on of one is not known: {error.what}"))
+            continue
         if plan is not None:
             plans.append((name, session, change(plan)))
             continue
-        rest = await what_lives_on(session, name)
         if rest:
             spared[name] = rest
         say(harmless(f"{name}: there is no server to stop. {rest}".strip()))
-    return plans, spared
+    return plans, spared, unasked
 
 
 async def _plan(session: Session) -> StopPlan | None:
@@ -98,14 +109,16 @@ async def _plan(session: Session) -> StopPlan | None:
     return plan if plan is not None and plan.members else None
 
 
-async def _stop(plans: Sequence[Planned], signal: str, spared: Mapping[str, str]) -> None:
+async def _stop(
+    plans: Sequence[Planned], signal: str, spared: Mapping[str, str], unasked: Mapping[str, BringupError]
+) -> None:
     """Stop all at once: the ranks of one node wait for those of the others."""
     work = (
         follow(session.stop(plan, signal), session, Doing("stop", name, plan.server.port), among=True)
         for name, session, plan in plans
     )
     ended = await asyncio.gather(*work, return_exceptions=True)
-    failed: dict[str, BringupError] = {}
+    failed = dict(unasked)
     for (name, _, _), error in zip(plans, ended, strict=True):
         if isinstance(error, BringupError):
             failed[name] = error

@@ -11,6 +11,7 @@ from bringup.core.events import Process, Server
 from bringup.hosts import control
 from bringup.hosts.base import Host
 from bringup.hosts.control.editing import unmask
+from bringup.hosts.control.ports import port_of_shell
 from bringup.session.acting import make_plan
 from bringup.session.choice import identity
 from bringup.session.console import StopPlan
@@ -51,7 +52,13 @@ def _is_own(server: Server, target: Target) -> bool:
     if own is None:
         return False
     guard = guard_of(target.name, own)
-    return server.pid == own.pid or (bool(guard.names) and guard.is_certain(subject_of(server)))
+    # Its launch command names the port on which it is, where the target does not.
+    said = port_of_shell(own.launch) if own.port is None and own.launch else None
+    return (
+        (said is not None and said == server.port)
+        or server.pid == own.pid
+        or (bool(guard.names) and guard.is_certain(subject_of(server)))
+    )
 
 
 def _doubt(target: Target) -> str:

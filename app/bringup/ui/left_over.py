@@ -184,7 +184,7 @@ class LeftOver:
             return
         self._kept, self._asked = None, None
         try:
-            if left is not None and not console.read_only:
+            if left is not None and not self._orders.is_read_only:
                 self._kept = await console.kept(left)
         except ConnectionLost:
             return
@@ -220,7 +220,7 @@ class LeftOver:
         said, action = ending(left), console.state.action
         if action is None or action.step != said:
             self._orders.tell(said, "information")
-        if not console.read_only:
+        if not self._orders.is_read_only:
             try:
                 await console.discard(left)
             except BringupError as error:
