@@ -98,7 +98,7 @@ def _end(state: State, policy: Policy) -> Outcome | None:
     root = root_line(attempt)
     stop = next((line for line in attempt.endings if line.how in _ENDS and _is_heeded(state, line)), None)
     if (action := own_stop(state, stop, root)) is not None:
-        return Outcome("stopped", stopped_by(action, stop, policy), action=action)
+        return Outcome("stopped", stopped_by(state, action, stop, policy), action=action)
     if root is not None and not root.secondary and not root.after_kill:
         return _failed(attempt, root, policy)
     lost = lost_ranks(state)

@@ -32,6 +32,10 @@ HISTORY = 120
 """Samples of GPU memory kept for a sparkline."""
 _MOST_MOVES = 20
 _MOST_LOGS = 20
+_STAMPS = 1.0
+"""Seconds by which the begin of an action may seem to be later than what it does."""
+_ROUNDED = 5.0
+"""Seconds by which two tellings may differ in when the same action was begun."""
 _MOST_KERNEL_LINES = 40
 _GAPS = {
     "missing": "Lines may be missing: the log was rotated or truncated, and what was written to it after byte {read:,} "
@@ -215,4 +219,18 @@ def action_step(state: State, event: ActionStep) -> State:
         return state
     if event.who:
         return replace(state, elsewhere=new)
-    return replace(state, action=new, acted=new if new.touches else state.acted)
+    acts = new.touches and not _is_told_after(state, new)
+    return replace(state, action=new, acted=new if acts else state.acted)
+
+
+def _is_told_after(state: State, new: Action) -> bool:
+    """Say whether the end of the server is judged by what was known before: by what was done until then.
+
+    What is begun when it is gone has not ended it. What became of an action that was cut off moves its end only while
+    something of it still runs.
+    """
+    old, gone = state.acted, state.gone_at
+    if old is None:
+        return False
+    again = old.ended and new.ended and old.action == new.action and abs(old.since - new.since) <= _ROUNDED
+    return (gone is not None and new.since > gone + _STAMPS) or (again and (gone is not None or not new.failed))

@@ -5,7 +5,10 @@ Processes go one by one, ranks complain that their peers are gone, and the launc
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bringup.core.action import REFUSED, Action
+from bringup.core.kernel import explaining_line
 from bringup.core.policy import Policy
 from bringup.core.state import EndingLine, FaultLine, State
 from bringup.core.verdict import Cause
@@ -15,16 +18,29 @@ _AFTERWARDS = 5.0
 """Seconds after the end of an action in which a sample may show for the first time what it did."""
 _STAMPS = 1.0
 """Seconds by which a log line may seem to be older than what it follows from: stamps are whole seconds."""
+_LATE = 5.0
+"""Seconds by which what another console does may have begun earlier than is told: in whole seconds, after a look."""
+_DRAINS = 300.0
+"""Seconds after a stop from here that was given up or cut off in which a server that says nothing may end by it.
+
+What it was sent stays with it: SGLang drains without a limit of its own, and a daemon kills after some time.
+"""
 
 
 def own_stop(state: State, stop: EndingLine | None = None, root: FaultLine | None = None) -> Action | None:
     """Return the stop or restart that ends, or has ended, the present launch; None where it was none.
 
     One from this console counts before another one. `stop` is what the server says of its end; `root` is its first real
-    error: one from before the stop is what ended it.
+    error: one from before the stop is what ended it. What is done here since it has ended is told in its place.
     """
-    known = (state.acted, state.elsewhere)
-    return next((each for each in known if each and _is_of_this(each, state) and _ends(each, state, stop, root)), None)
+    known = [each for each in (state.acted, state.elsewhere) if each is not None and _is_of_this(each, state)]
+    found = next((each for each in known if _ends(each, state, stop, root)), None)
+    if found is None:
+        found = next((each for each in known if _may_end(each, state, stop, root)), None)
+    newest = state.action
+    if found is None or newest is None or not newest.touches or not _is_of_this(newest, state):
+        return found
+    return newest if found is state.acted or _had_gone(newest, state) else found
 
 
 def _is_of_this(action: Action, state: State) -> bool:
@@ -39,7 +55,7 @@ def _ends(action: Action, state: State, stop: EndingLine | None, root: FaultLine
 
     What is over, be it done or given up, explains nothing that happens later.
     """
-    if root is not None and not root.secondary and not root.after_kill and not _follows(action, root.at):
+    if _is_ended_by(action, root) or _had_gone(action, state):
         return False
     if action.who and action.ended:
         return state.gone_at is not None and _follows(action, state.gone_at)
@@ -49,6 +65,26 @@ def _ends(action: Action, state: State, stop: EndingLine | None, root: FaultLine
         return True
     signs = [rank.gone_at for rank in state.attempt.ranks if rank.gone_at is not None]
     return any(_follows(action, at) for at in (*signs, *([root.at] if root is not None else [])))
+
+
+def _may_end(action: Action, state: State, stop: EndingLine | None, root: FaultLine | None) -> bool:
+    """Say whether it may have ended the server after it was given up or cut off, where nothing else says why."""
+    gone, until = state.gone_at, action.ended_at
+    if action.who or not action.failed or gone is None or until is None or _had_gone(action, state):
+        return False
+    if stop is not None or _is_ended_by(action, root) or explaining_line(state) is not None:
+        return False
+    return gone <= until + _DRAINS
+
+
+def _is_ended_by(action: Action, root: FaultLine | None) -> bool:
+    """Say whether an error of its own has ended the server, and not the action."""
+    return root is not None and not root.secondary and not root.after_kill and not _follows(action, root.at)
+
+
+def _had_gone(action: Action, state: State) -> bool:
+    """Say whether the server had ended before it was begun."""
+    return state.gone_at is not None and state.gone_at < action.since - (_LATE if action.who else _STAMPS)
 
 
 def outlived(state: State, stop: Action) -> bool:
@@ -87,8 +123,16 @@ def launch_words(action: Action) -> str:
     return f"{what}{colon}{last_line(said)}"
 
 
-def stopped_by(action: Action, stop: EndingLine | None, policy: Policy) -> Cause:
+def stopped_by(state: State, action: Action, stop: EndingLine | None, policy: Policy) -> Cause:
     """Return the cause of a server that an operator has stopped."""
+    cause = _stopped_by(action, stop, policy)
+    # Of an end that came late no line speaks: the kernel log may know better.
+    acted, gone = state.acted, state.gone_at
+    is_late = stop is None and gone is not None and acted is not None and not _ended_within(acted, gone, state.alive_at)
+    return replace(cause, channel="processes") if is_late and not action.who else cause
+
+
+def _stopped_by(action: Action, stop: EndingLine | None, policy: Policy) -> Cause:
     text = stop.text if stop is not None and stop.text else f"stopped {by_whom(action.who)}"
     line = stop.line or None if stop is not None else None
     kind = "elsewhere" if action.who else "operator"

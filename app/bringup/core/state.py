@@ -286,7 +286,7 @@ class State:
     """By path, bounded: the number that the next launch has in a log that was left for another one."""
     action: Action | None = None
     acted: Action | None = None
-    """The newest stop or restart from this console that was not refused: it may be what has ended the server."""
+    """The newest stop or restart from this console that may have ended the server: not refused, nor begun later."""
     elsewhere: Action | None = None
     """What somebody else does to the watched server from another console, or has done last."""
 

@@ -187,18 +187,21 @@ class Actions:
         self._picture.apply([ServerGone(at=at, pid=left.new[0]), Fault(at=at, kind="unknown", text=last_said(left))])
 
     def _tell_what_became(self, left: Unfinished | None) -> None:
-        cut, before = self._cut, self._told
+        cut, before, acted = self._cut, self._told, self._picture.state.acted
         self._cut, self._told = None, condition(left) if left is not None else None
         if left is None:
             if cut is not None:
                 said = f"Nothing of the {cut.action} is left over on the host: it was not begun, or it is done."
                 self.ledger.note(replace(cut, said=said))
-                self.tell(KINDS.get(cut.action, "stop"), Step(said), ended=True)
+                kind = KINDS.get(cut.action, "stop")
+                since = acted.since if acted is not None and acted.action == kind else None
+                self.tell(kind, Step(said), ended=True, since=since)
         elif self._told != before:
             said = ending(left) if is_over(left) else left.sentence
             if cut is not None:
                 self.ledger.note(replace(cut, said=said))
-            self.tell(kind_of(left), Step(said), ended=not left.busy, failed=not (left.busy or is_over(left)))
+            failed, since = not (left.busy or is_over(left)), self._clock.now() - left.began
+            self.tell(kind_of(left), Step(said), ended=not left.busy, failed=failed, since=since)
 
     async def kept(self, host: Host, left: Unfinished) -> Kept | None:
         """Return the command that a restart in the middle has kept, whichever console began it."""
@@ -224,7 +227,7 @@ class Actions:
             await control.discard(host, left)
             told.end(parting(left))
         if self._is_ours(left) and not is_over(left):
-            self.tell(kind_of(left), Step(parting(left)), ended=True)
+            self.tell(kind_of(left), Step(parting(left)), ended=True, since=self._clock.now() - left.began)
 
     async def orphans(self, host: Host) -> tuple[Orphan, ...]:
         """Return the workers that live on without their launcher; whose they were, nobody can tell."""
@@ -272,12 +275,14 @@ class Actions:
     def _is_ours(self, left: Unfinished) -> bool:
         return left.claim.token == self._token
 
-    def tell(self, kind: Kind, step: Step, *, ended: bool = False, failed: bool = False) -> None:
+    def tell(
+        self, kind: Kind, step: Step, *, ended: bool = False, failed: bool = False, since: float | None = None
+    ) -> None:
         """Say how far an action is, and how long it takes until its next step where that is known."""
         now = self._clock.now()
         if self.heard is not None and not ended:
             self.heard(step.text)
         told = ActionStep(
-            at=now, action=kind, step=step.text, ended=ended, failed=failed, left=step.left, name=step.name
+            at=now, action=kind, step=step.text, ended=ended, failed=failed, left=step.left, name=step.name, since=since
         )
         self._picture.apply([told])
