@@ -162,6 +162,7 @@ async def test_what_was_stopped_and_does_not_hear_is_killed_after_the_drain(loca
     assert len(came.killed) == 1
 
 
+@pytest.mark.long
 async def test_the_wait_for_a_new_start_is_no_time_in_which_the_server_ended(local: Placed, place: Place) -> None:
     (place.folder / "run.sh").write_text(f"{place.line()}\nsleep 104\nexec bash run.sh\n")
     place.start("bash", "run.sh")

@@ -17,7 +17,7 @@ from fakehost import Tree, make_program, running
 from placedhost import Placed
 from waiting import alive, eventually, is_listening, pid_in
 
-from bringup.hosts.control import Orphan, Pace, Step, clear, orphans
+from bringup.hosts.control import Orphan, Pace, Step, clear, orphans, serving
 
 CHILD = "from multiprocessing.spawn import spawn_main"
 
@@ -101,7 +101,10 @@ async def test_a_server_that_answers_is_none(host: Placed, place: Place) -> None
         os.kill(spawned, signal.SIGKILL)
 
 
-async def test_a_port_that_speaks_no_http_keeps_nobody(local: Placed, place: Place) -> None:
+async def test_a_port_that_speaks_no_http_keeps_nobody(
+    local: Placed, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(serving, "ASK_TIMEOUT", 0.5)
     with abandoned(place) as tree:
         tree.children[0].do("listen")
         assert (await look(local, tree))[tree.children[0].pid].why_not == ""
