@@ -25,7 +25,8 @@ from bringup.hosts.ssh.tokens import local_user
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 KEY_TYPE = "ssh-ed25519"
-PORTS = range(20000, 32768)
+PORTS = range(20000, 30000)
+"""Below SGLang's own default, on which a real server of this machine may be."""
 MOST_TRIES = 500
 
 
