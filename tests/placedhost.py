@@ -60,3 +60,13 @@ class CutAt(Placed):
         else:
             self.scripts.append(script)
         raise ConnectionLost("The connection was cut by the test.")
+
+
+class LosesTheAnswer(Placed):
+    """A connection that is lost while its host launches: that is done, and nobody hears of it."""
+
+    async def run(self, script: str, *, stdin: bytes = b"", timeout: float = 10.0, limit: int = 1 << 20) -> Completed:
+        done = await super().run(script, stdin=stdin, timeout=timeout, limit=limit)
+        if "become.pl" in script:
+            raise ConnectionLost("The connection was cut by the test.")
+        return done

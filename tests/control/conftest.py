@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -28,6 +31,17 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     monkeypatch.setenv("BRINGUP_PLACES", str(made.folder / "run"))
     yield made
     made.end()
+
+
+@pytest.fixture
+def memory(place: Place, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder in memory, as /dev/shm is, for the secrets; the rest stays in the test's own folder."""
+    if not os.path.ismount("/dev/shm"):
+        pytest.skip("there is no /dev/shm here")
+    folder = Path(tempfile.mkdtemp(dir="/dev/shm"))
+    monkeypatch.setenv("BRINGUP_PLACES", f"{place.folder / 'run'}:{folder}")
+    yield folder
+    shutil.rmtree(folder)
 
 
 @pytest.fixture(params=["sftp", "local"])

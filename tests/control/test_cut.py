@@ -15,13 +15,13 @@ import pytest
 from cutting import settled, silent
 from engineserver import Place
 from leftopen import unfinished
-from placedhost import CutAt, Placed
+from placedhost import CutAt, LosesTheAnswer, Placed
 from sshd import Sshd
 from waiting import alive, eventually
 
 from bringup.core.errors import BringupError, ConnectionLost
 from bringup.core.events import Server
-from bringup.hosts.base import Completed, Host
+from bringup.hosts.base import Host
 from bringup.hosts.control import LaunchCommand, Pace, Step, claim, discard, restart, resume, stop, survey
 from bringup.hosts.local import LocalHost
 from bringup.hosts.ssh import SshHost
@@ -159,16 +159,6 @@ async def test_in_the_middle_of_the_launch(place: Place, real_sshd: Sshd, fate: 
         assert f"the new server (PID {new}) has ended with exit status 137 (a server starts)" in sentence
         assert "no server runs; what it was launched with is kept on the host" in sentence
     await again.close()
-
-
-class LosesTheAnswer(Placed):
-    """A connection that is lost while its host launches: that is done, and nobody hears of it."""
-
-    async def run(self, script: str, *, stdin: bytes = b"", timeout: float = 10.0, limit: int = 1 << 20) -> Completed:
-        done = await super().run(script, stdin=stdin, timeout=timeout, limit=limit)
-        if "become.pl" in script:
-            raise ConnectionLost("The connection was cut by the test.")
-        return done
 
 
 async def test_a_command_that_left_the_server_to_others(place: Place, local: Placed) -> None:

@@ -7,9 +7,7 @@ import re
 import shutil
 import stat
 import subprocess
-import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -38,17 +36,6 @@ from bringup.hosts.control.relaunch import capture
 SECRET = "hf_very_secret_word"
 SECRETS = {"environ", "argv", "was"}
 GONE = Server(pid=4_194_303, start=7, engine="sglang", argv=("python",), port=30000)
-
-
-@pytest.fixture
-def memory(place: Place, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder in memory, as /dev/shm is, for the secrets; the rest stays in the test's own folder."""
-    if not os.path.ismount("/dev/shm"):
-        pytest.skip("there is no /dev/shm here")
-    folder = Path(tempfile.mkdtemp(dir="/dev/shm"))
-    monkeypatch.setenv("BRINGUP_PLACES", f"{place.folder / 'run'}:{folder}")
-    yield folder
-    shutil.rmtree(folder)
 
 
 def names(folder: Path) -> set[str]:

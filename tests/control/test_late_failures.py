@@ -14,12 +14,11 @@ from pathlib import Path
 import pytest
 from engineserver import Place
 from leftopen import unfinished
-from placedhost import Placed
+from placedhost import LosesTheAnswer, Placed
 from waiting import eventually
 
 from bringup.core.errors import ConnectionLost
 from bringup.core.events import Server
-from bringup.hosts.base import Completed
 from bringup.hosts.control import (
     Started,
     Step,
@@ -80,16 +79,6 @@ async def test_a_late_failure_of_an_edited_restart_can_be_edited_again(host: Pla
     assert words == [*server.argv, "--seed", "7"]
     assert f"PLACE={place.folder}" in Path(f"/proc/{again.pid}/environ").read_text().split("\0")
     assert (place.kept(), place.secrets()) == ([], [])
-
-
-class LosesTheAnswer(Placed):
-    """A connection that is lost while its host launches: that is done, and nobody hears of it."""
-
-    async def run(self, script: str, *, stdin: bytes = b"", timeout: float = 10.0, limit: int = 1 << 20) -> Completed:
-        done = await super().run(script, stdin=stdin, timeout=timeout, limit=limit)
-        if "become.pl" in script:
-            raise ConnectionLost("The connection was cut by the test.")
-        return done
 
 
 async def test_a_restart_that_was_cut_off_and_done_may_fail_late_like_any(local: Placed, place: Place) -> None:

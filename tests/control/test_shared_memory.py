@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,16 +24,6 @@ from bringup.hosts.control.relaunch import capture
 SECRETS = ["argv", "environ", "was"]
 GONE = Server(pid=4_194_303, start=7, engine="sglang", argv=("python",), port=30000)
 DAY = 86400
-
-
-@pytest.fixture
-def memory(place: Place, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    if not os.path.ismount("/dev/shm"):
-        pytest.skip("there is no /dev/shm here")
-    folder = Path(tempfile.mkdtemp(dir="/dev/shm"))
-    monkeypatch.setenv("BRINGUP_PLACES", f"{place.folder / 'run'}:{folder}")
-    yield folder
-    shutil.rmtree(folder)
 
 
 @contextmanager

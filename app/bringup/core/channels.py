@@ -24,6 +24,7 @@ from bringup.core.events import (
     Warned,
 )
 from bringup.core.outdated import begun
+from bringup.core.own_stop import had_gone
 from bringup.core.ranks import find, rank_of
 from bringup.core.state import Action, Link, LogChannel, State
 from bringup.core.whose import told_skew
@@ -32,8 +33,6 @@ HISTORY = 120
 """Samples of GPU memory kept for a sparkline."""
 _MOST_MOVES = 20
 _MOST_LOGS = 20
-_STAMPS = 1.0
-"""Seconds by which the begin of an action may seem to be later than what it does."""
 _ROUNDED = 5.0
 """Seconds by which two tellings may differ in when the same action was begun."""
 _MOST_KERNEL_LINES = 40
@@ -229,8 +228,8 @@ def _is_told_after(state: State, new: Action) -> bool:
     What is begun when it is gone has not ended it. What became of an action that was cut off moves its end only while
     something of it still runs.
     """
-    old, gone = state.acted, state.gone_at
+    old = state.acted
     if old is None:
         return False
     again = old.ended and new.ended and old.action == new.action and abs(old.since - new.since) <= _ROUNDED
-    return (gone is not None and new.since > gone + _STAMPS) or (again and (gone is not None or not new.failed))
+    return had_gone(new, state) or (again and (state.gone_at is not None or not new.failed))

@@ -40,7 +40,7 @@ def own_stop(state: State, stop: EndingLine | None = None, root: FaultLine | Non
     newest = state.action
     if found is None or newest is None or not newest.touches or not _is_of_this(newest, state):
         return found
-    return newest if found is state.acted or _had_gone(newest, state) else found
+    return newest if found is state.acted or had_gone(newest, state) else found
 
 
 def _is_of_this(action: Action, state: State) -> bool:
@@ -55,7 +55,7 @@ def _ends(action: Action, state: State, stop: EndingLine | None, root: FaultLine
 
     What is over, be it done or given up, explains nothing that happens later.
     """
-    if _is_ended_by(action, root) or _had_gone(action, state):
+    if _is_ended_by(action, root) or had_gone(action, state):
         return False
     if action.who and action.ended:
         return state.gone_at is not None and _follows(action, state.gone_at)
@@ -70,7 +70,7 @@ def _ends(action: Action, state: State, stop: EndingLine | None, root: FaultLine
 def _may_end(action: Action, state: State, stop: EndingLine | None, root: FaultLine | None) -> bool:
     """Say whether it may have ended the server after it was given up or cut off, where nothing else says why."""
     gone, until = state.gone_at, action.ended_at
-    if action.who or not action.failed or gone is None or until is None or _had_gone(action, state):
+    if action.who or not action.failed or gone is None or until is None or had_gone(action, state):
         return False
     if stop is not None or _is_ended_by(action, root) or explaining_line(state) is not None:
         return False
@@ -82,12 +82,12 @@ def _is_ended_by(action: Action, root: FaultLine | None) -> bool:
     return root is not None and not root.secondary and not root.after_kill and not _follows(action, root.at)
 
 
-def _had_gone(action: Action, state: State) -> bool:
+def had_gone(action: Action, state: State) -> bool:
     """Say whether the server had ended before it was begun."""
     return state.gone_at is not None and state.gone_at < action.since - (_LATE if action.who else _STAMPS)
 
 
-def outlived(state: State, stop: Action) -> bool:
+def has_ended_since(state: State, stop: Action) -> bool:
     """Say whether the last words of a stop that was given up are not true any more: what was left has ended since."""
     gone, ended_at = state.gone_at, stop.ended_at
     is_later = gone is not None and ended_at is not None and gone > ended_at

@@ -10,7 +10,7 @@ from bringup.core.eta import Eta, current_bar
 from bringup.core.hang_words import hang_words, held_words
 from bringup.core.hangs import NO_HANG, Shape
 from bringup.core.liveness import Liveness
-from bringup.core.own_stop import by_whom, launch_words, outlived
+from bringup.core.own_stop import by_whom, has_ended_since, launch_words
 from bringup.core.phases import Position, Step, time_of
 from bringup.core.ranks import name_of
 from bringup.core.serving import Serving
@@ -142,7 +142,7 @@ def _lowered(text: str) -> str:
 def _being_stopped(judged: Judged) -> str:
     """How far an operator's stop or restart is; empty where there is none, or no more to say of it."""
     action = judged.outcome.action if judged.outcome is not None else None
-    if action is None or (action.ended and not action.failed) or outlived(judged.state, action):
+    if action is None or (action.ended and not action.failed) or has_ended_since(judged.state, action):
         return ""
     did = "stopped" if action.action == "stop" else "restarted"
     step = f"{_whole(launch_words(action) if action.failed else action.step)}."
